@@ -31,9 +31,7 @@ PACK: Final[tuple[Card, ...]] = tuple(suit << 4 | rank for suit in range(4) for 
 """The 52 cards in ascending order of their number."""
 
 PACK_MASK: Final[Mask] = sum(1 << card for card in PACK)
-SUIT_MASKS: Final[tuple[Mask, ...]] = tuple(
-    sum(1 << card for card in PACK if card >> 4 == suit) for suit in range(4)
-)
+SUIT_MASKS: Final[tuple[Mask, ...]] = tuple(sum(1 << card for card in PACK if card >> 4 == suit) for suit in range(4))
 
 _TEXT: Final = {card: RANKS[(card & 15) - 2] + SUITS[card >> 4] for card in PACK}
 _CARD: Final = {text: card for card, text in _TEXT.items()}

@@ -1,0 +1,45 @@
+"""The rules of the All Fours family: pure code, no I/O, no clock, no randomness.
+
+``ruleset`` holds the house rules of each game as data and ``registry`` names the games; ``rulebook`` has every clause
+with its id and source; ``state`` is the one state machine (``Deal``), its phases in ``auction``, ``play`` and
+``scoring``; ``game`` strings deals together to the target.
+
+>>> from referee.cards import PACK
+>>> game = Game(variant("auction-pitch"), seats=4, first_dealer=3)
+>>> deal = game.deal_pack(PACK)
+>>> deal.legal()
+(0, 2, 3, 4)
+>>> deal.verify(5).sentence
+'5 is no bid: a bid is 2 to 4, a pass is 0.'
+"""
+
+from referee.rules.actions import Action, Call, Event, EventKind, Keeps, Kind, Violation, action_text, unpack_event
+from referee.rules.game import EndReason, Game, GameResult
+from referee.rules.registry import variant, variant_names
+from referee.rules.ruleset import RuleSet, RuleSetError
+from referee.rules.scoring import Award, Ending, Outcome
+from referee.rules.state import Deal, IllegalAction
+
+__all__ = [
+    "Action",
+    "Award",
+    "Call",
+    "Deal",
+    "EndReason",
+    "Ending",
+    "Event",
+    "EventKind",
+    "Game",
+    "GameResult",
+    "IllegalAction",
+    "Keeps",
+    "Kind",
+    "Outcome",
+    "RuleSet",
+    "RuleSetError",
+    "Violation",
+    "action_text",
+    "unpack_event",
+    "variant",
+    "variant_names",
+]

@@ -1,0 +1,237 @@
+"""House rules as data: one frozen ``RuleSet`` for every game of the family.
+
+A field is one house rule. Its allowed values come from its annotation, its meaning from the ``house`` text beside it;
+the rule book, the wire, the oracle and the docs all read them from here. ``registry`` names the variants.
+"""
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Self, get_args, get_origin, get_type_hints
+
+
+class RuleSetError(ValueError):
+    """A house rule that does not exist, has a value it cannot have, or makes no sense beside another.
+
+    ``field`` names the house rule, the message says what is allowed.
+    """
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(f"{field}: {message}")
+        self.field = field
+
+
+def house(meaning: str, default: Any = dataclasses.MISSING) -> Any:
+    """A field of ``RuleSet``: its meaning in one sentence, and the default if it has one."""
+    return dataclasses.field(default=default, metadata={"meaning": meaning})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleSet:
+    """All house rules of one game. Immutable; ``with_rules`` makes a changed copy.
+
+    A *side* is one seat where ``sides`` is 0 (each for self); otherwise seat s belongs to side ``s % sides``. Seats are
+    numbered in the direction of play.
+    """
+
+    name: str = house("Name of the variant in the registry.")
+    title: str = house("Name of the game as people write it.")
+    players: tuple[int, int] = house("Fewest and most seats.")
+    sides: int = house("0 = each for self; else the number of sides, partners being every sides-th seat.", 0)
+
+    hand_size: int = house("Cards dealt to each seat.", 6)
+    packet: int = house("Cards dealt at a time.", 3)
+    trump_by: Literal["pitch", "turn_up", "name", "cut"] = house(
+        "What fixes trump: the pitcher's first lead, a card turned up after the deal, the pitcher's word, or a cut.",
+        "pitch",
+    )
+
+    min_bid: int = house("Lowest bid.", 2)
+    max_bid: int = house("Highest bid.", 4)
+    steal: tuple[int, ...] = house("Bids that the dealer may take over at the same amount.", (2, 3))
+    top_bid_ends: bool = house("Whether the highest bid ends the auction (the dealer may still steal it).", True)
+    all_pass: Literal[
+        "thrown_in_next_dealer",
+        "thrown_in_same_dealer",
+        "dealer_forced",
+        "dealer_free",
+        "eldest_free",
+        "dealer_set_back",
+    ] = house(
+        "When nobody bids: thrown in and the deal passes left or stays; the dealer must bid the minimum; the dealer or "
+        "eldest pitches without obligation; or the dealer is set back by the minimum without play.",
+        "thrown_in_next_dealer",
+    )
+
+    turned_scores: tuple[tuple[str, int], ...] = house("Points for the dealer's side by rank turned up.", ())
+    jack_turns: Literal["every", "fixing"] = house(
+        "Which turned cards score: every one, or the one that stays.", "every"
+    )
+    gift_to: Literal["eldest", "opponents"] = house("Who gets the point when the dealer gives one.", "eldest")
+    gift_out: bool = house("Whether the gift may be the point that ends the game.", False)
+    after_run: Literal["reduce", "keep"] = house(
+        "After running the cards: back to the hand size, or keep all.", "reduce"
+    )
+    stock_out: Literal["redeal", "turn_last"] = house(
+        "When the stock cannot serve another run: redeal, or turn the remaining cards first.", "redeal"
+    )
+
+    first_lead: Literal["pitcher", "eldest"] = house("Who leads to the first trick.", "pitcher")
+    follow: Literal["follow_or_trump", "strict", "no_undertrump"] = house(
+        "Duty to a plain lead: follow or trump; follow if able; follow or trump but never below a trump on the table.",
+        "follow_or_trump",
+    )
+    left_pedro: bool = house("Whether the five of the same colour is a trump, just below the five of trumps.", False)
+    play_only_trumps: bool = house("Whether only trumps are played, a seat without any dropping out.", False)
+
+    discard: Literal["none", "cinch", "pidro"] = house("Discard and draw before play, and by which rules.", "none")
+    rob: Literal["none", "dealer"] = house("Whether the dealer takes the rest of the stock to choose from.", "none")
+    stock: Literal["none", "face_up", "face_down"] = house("Whether each trick is followed by drawing.", "none")
+
+    scoring: Literal["items", "points"] = house("High, Low, Jack and Game, or points for single trumps.", "items")
+    point_cards: tuple[tuple[str, int], ...] = house("Points by trump rank where single trumps score.", ())
+    low_to: Literal["holder", "taker"] = house("Who scores Low: who played it, or who won it.", "holder")
+    game_tie: Literal["nobody", "elder", "pitcher", "non_dealer"] = house("Who scores Game on equal pips.", "nobody")
+    game_points: int = house("Points for Game.", 1)
+    hang_jack: int = house("Points for the trump jack when the other side wins it.", 1)
+    pitcher_scores: Literal["made", "bid"] = house("What a successful pitcher scores.", "made")
+    score_style: Literal["set_back", "difference"] = house(
+        "Set-back: both sides score what they took, a failed bid is subtracted. Difference: only the better side scores.",
+        "set_back",
+    )
+
+    target: int = house("Score that wins the game.", 7)
+    pitcher_first: bool = house("Whether the pitcher's side is counted first.", True)
+    smudge: Literal["none", "bid", "any"] = house(
+        "All four items win the game at once: never; for a pitcher who bid four and was not in the hole; for anyone.",
+        "bid",
+    )
+    in_hole: Literal["below_zero", "zero_or_below"] = house("Which scores are in the hole.", "below_zero")
+    settlement: Literal["stakes", "none"] = house("Whether the losers pay the winner.", "stakes")
+    settlement_set_backs: bool = house("Whether a loser pays one more for each time he was set back.", False)
+    max_deals: int = house("Deals after which the game ends undecided; thrown-in deals count.", 100)
+
+    def __post_init__(self) -> None:
+        for name, kind in _types().items():
+            object.__setattr__(self, name, _checked(name, kind, getattr(self, name)))
+        _check_sense(self)
+
+    def with_rules(self, changes: Mapping[str, object]) -> Self:
+        """A copy with some house rules changed; raises ``RuleSetError`` naming the field and what is allowed."""
+        for name in changes:
+            if name not in _types():
+                raise RuleSetError(name, f"no such house rule; the house rules are {', '.join(_types())}")
+        return dataclasses.replace(self, **dict(changes))  # type: ignore[arg-type]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Every house rule by name, as plain JSON values; ``from_dict`` reads it back."""
+        return {name: _plain(getattr(self, name)) for name in _types()}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, object]) -> Self:
+        """The rule set written by ``as_dict``; raises ``RuleSetError``."""
+        unknown = sorted(set(values) - set(_types()))
+        if unknown:
+            raise RuleSetError(unknown[0], "no such house rule")
+        try:
+            return cls(**dict(values))  # type: ignore[arg-type]
+        except TypeError as error:
+            raise RuleSetError("rules", str(error)) from None
+
+    def side_count(self, seats: int) -> int:
+        """How many sides play when that many seats are taken."""
+        return self.sides or seats
+
+    def check_seats(self, seats: int) -> None:
+        """Raises ``RuleSetError`` if the game cannot be played with that many seats."""
+        low, high = self.players
+        if not low <= seats <= high:
+            raise RuleSetError("seats", f"{self.title} is for {low} to {high} players, not {seats}")
+        if self.sides and seats % self.sides:
+            raise RuleSetError("sides", f"{seats} seats cannot form {self.sides} equal sides")
+        if self.hand_size * seats > 52:
+            raise RuleSetError("hand_size", f"{seats} hands of {self.hand_size} need more than 52 cards")
+
+
+def meanings() -> dict[str, str]:
+    """The meaning of every house rule, by field name, in the order of the fields."""
+    return {field.name: field.metadata["meaning"] for field in dataclasses.fields(RuleSet)}
+
+
+def allowed_values(name: str) -> tuple[object, ...] | None:
+    """The values that a house rule can take, or ``None`` where it is a number or a list."""
+    kind = _types()[name]
+    if kind is bool:
+        return (False, True)
+    return get_args(kind) if get_origin(kind) is Literal else None
+
+
+_CACHE: dict[str, Any] = {}
+
+
+def _types() -> dict[str, Any]:
+    if not _CACHE:
+        _CACHE.update(get_type_hints(RuleSet))
+    return _CACHE
+
+
+def _plain(value: Any) -> Any:
+    return [_plain(item) for item in value] if isinstance(value, tuple) else value
+
+
+def _checked(name: str, kind: Any, value: Any) -> Any:
+    """The value in its proper type, or ``RuleSetError``. Lists and tables as TOML and JSON write them are accepted."""
+    if get_origin(kind) is Literal:
+        if value not in get_args(kind):
+            raise RuleSetError(name, f"{value!r} is not one of {', '.join(map(repr, get_args(kind)))}")
+    elif get_origin(kind) is tuple:
+        return _checked_tuple(name, kind, value)
+    elif type(value) is not kind:
+        raise RuleSetError(name, f"{value!r} is not {'true or false' if kind is bool else f'a {kind.__name__}'}")
+    return value
+
+
+def _checked_tuple(name: str, kind: Any, value: Any) -> tuple[Any, ...]:
+    if isinstance(value, Mapping):
+        value = list(value.items())
+    if not isinstance(value, list | tuple):
+        raise RuleSetError(name, f"{value!r} is not a list")
+    inner = get_args(kind)
+    if inner[-1] is Ellipsis:
+        return tuple(_checked(name, inner[0], item) for item in value)
+    if len(value) != len(inner):
+        raise RuleSetError(name, f"{value!r} needs {len(inner)} entries")
+    return tuple(_checked(name, part, item) for part, item in zip(inner, value, strict=True))
+
+
+def _check_sense(rules: RuleSet) -> None:
+    """Refuses house rules that contradict each other."""
+    low, high = rules.players
+    demands: tuple[tuple[str, bool, str], ...] = (
+        ("players", 2 <= low <= high <= 7, "the family is played by 2 to 7"),
+        ("hand_size", 1 <= rules.hand_size <= 26, "a hand has 1 to 26 cards"),
+        ("packet", 1 <= rules.packet <= rules.hand_size, "a packet has from one card to the whole hand"),
+        ("packet", rules.hand_size % max(rules.packet, 1) == 0, f"{rules.hand_size} cards do not divide into it"),
+        ("sides", rules.sides in (0, 2, 3), "0 is each for self, else 2 or 3 sides"),
+        ("min_bid", 1 <= rules.min_bid <= rules.max_bid, f"it must lie between 1 and max_bid ({rules.max_bid})"),
+        ("max_bid", rules.max_bid <= 255, "a bid is at most 255"),
+        (
+            "steal",
+            all(rules.min_bid <= bid <= rules.max_bid for bid in rules.steal),
+            f"the amounts must lie between {rules.min_bid} and {rules.max_bid}",
+        ),
+        ("steal", list(rules.steal) == sorted(set(rules.steal)), "name each amount once, ascending"),
+        ("target", 1 <= rules.target <= 1000, "it must lie between 1 and 1000"),
+        ("max_deals", 1 <= rules.max_deals <= 10_000, "it must lie between 1 and 10000"),
+        ("game_points", 0 <= rules.game_points <= 10, "it must lie between 0 and 10"),
+        ("hang_jack", 1 <= rules.hang_jack <= 10, "it must lie between 1 and 10"),
+        ("settlement", rules.settlement == "none" or rules.sides == 0, "no source settles stakes between sides"),
+        (
+            "settlement_set_backs",
+            rules.settlement == "stakes" or not rules.settlement_set_backs,
+            "it needs settlement = 'stakes'",
+        ),
+    )
+    for field, holds, reason in demands:
+        if not holds:
+            raise RuleSetError(field, f"{getattr(rules, field)!r} makes no sense: {reason}")
