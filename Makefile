@@ -1,0 +1,72 @@
+# Everything a person or a machine does with this checkout. `make` alone lists it.
+# Two commands do all the set-up: `make league` and `make test`. Neither needs root.
+
+PYTHON ?= python3
+TESTS ?= tests
+BIN := .venv/bin
+CODE := referee sample_bots/python tests benchmarks
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help venv league test lint format types imports proto-lint check-generated coverage bench proof docs clean
+
+help: ## list these targets
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r name what; do printf '  make %-16s %s\n' "$$name" "$$what"; done
+
+# Stamps: each is made once, and again when pyproject.toml changes. `make -j` may ask for several at once.
+.venv/runtime.stamp: pyproject.toml .ci/install .ci/build-constraints.txt
+	@PYTHON='$(PYTHON)' .ci/install runtime
+	@touch $@
+
+.venv/dev.stamp .venv/docs.stamp: .venv/%.stamp: .venv/runtime.stamp
+	@.ci/install $*
+	@touch $@
+
+venv: .venv/dev.stamp ## make .venv with everything for development
+
+league: .venv/runtime.stamp ## run a real league of sample bots over gRPC and write its report
+	@$(BIN)/referee run tournaments/kitchen.toml
+
+test: .venv/dev.stamp ## run the test suite (TESTS=tests/rules for a part of it)
+	@$(BIN)/python -m pytest $(TESTS)
+
+lint: .venv/dev.stamp ## ruff: rules, then format
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+
+format: .venv/dev.stamp ## let ruff lay out all Python files
+	@$(BIN)/ruff format
+
+types: .venv/dev.stamp ## mypy --strict on everything shipped, pyright strict on the bot API
+	@$(BIN)/python -m mypy
+	@$(BIN)/basedpyright
+
+imports: .venv/dev.stamp ## import contracts: every arrow points down
+	@$(BIN)/lint-imports
+
+proto-lint: .venv/dev.stamp ## buf: style, comments and layout of the wire contract
+	@$(BIN)/buf lint protos
+	@$(BIN)/buf format --diff --exit-code protos
+
+check-generated: .venv/dev.stamp ## is the checked-in protocol code what protos/ generates?
+	@$(BIN)/python protos/generate.py --check
+
+coverage: .venv/dev.stamp ## the tests of the rules alone must cover every branch of referee/rules
+	@$(BIN)/coverage erase
+	@$(BIN)/coverage run -m pytest -q tests/rules
+	@$(BIN)/coverage combine --quiet
+	@$(BIN)/coverage report --include='referee/rules/*' --fail-under=100
+
+bench: .venv/dev.stamp ## run each benchmark; each prints its ratio to a yardstick of the same run
+	@set -e; for program in benchmarks/*.py; do echo "== $$program"; $(BIN)/python "$$program"; done
+
+proof: .venv/runtime.stamp ## run the proof leagues, tournaments/proof*.toml
+	@set -e; for definition in tournaments/proof*.toml; do echo "== $$definition"; $(BIN)/referee run "$$definition"; done
+
+docs: .venv/docs.stamp ## build the documentation into docs/_build
+	@$(BIN)/python -m sphinx -W -q docs docs/_build/html
+	@echo "Documentation: docs/_build/html/index.html"
+
+clean: ## remove .venv, caches and what was built (leagues stay)
+	@rm -rf .venv build dist docs/_build .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	@find referee tests benchmarks sample_bots -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,196 @@
+"""The house rules that a machine can hold us to: sizes, purity, no trace of one machine, set-up that explains itself."""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+import referee
+
+ROOT: Final = Path(__file__).resolve().parents[1]
+PACKAGE: Final = ROOT / "referee"
+GENERATED: Final = PACKAGE / "protocol" / "allfours"
+MODULES: Final = sorted(path for path in PACKAGE.rglob("*.py") if GENERATED not in path.parents)
+
+MOST_LINES_OF_A_MODULE: Final = 400
+MOST_LINES_OF_A_FUNCTION: Final = 40
+
+PURE_STDLIB: Final = {
+    *("__future__", "bisect", "collections", "dataclasses", "difflib", "enum", "functools", "heapq", "itertools"),
+    *("math", "operator", "re", "string", "textwrap", "types", "typing"),
+}
+PURE: Final = {
+    # what must be pure: the parts of referee that it may import
+    "rules": ("referee.cards", "referee.rules"),
+    "oracle": ("referee.oracle",),
+    "table": ("referee.cards", "referee.deals", "referee.rules", "referee.table"),
+}
+JUDGED: Final = {"cards", "deals", "rules", "table", "bot", "protocol", "session", "seats", "server"}
+"""The parts that the second rules engine judges, or whose word it must be able to contradict."""
+
+
+def part_of(path: Path) -> str:
+    """The part of referee, a package or a module, that a file belongs to."""
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def imports_of(path: Path) -> Iterator[str]:
+    """The absolute names of all modules that a file imports, at its top or inside a function."""
+    package = path.relative_to(ROOT).parent.parts
+    for node in ast.walk(ast.parse(path.read_text("utf-8"), str(path))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) - node.level + 1] if node.level else ()
+            module = ".".join((*above, *(node.module or "").split("."))).rstrip(".")
+            yield from (f"{module}.{alias.name}" for alias in node.names)
+
+
+def lines_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """How many lines a function takes, its docstring not counted."""
+    docstring = function.body[0] if ast.get_docstring(function, clean=False) is not None else None
+    told = (docstring.end_lineno or docstring.lineno) - docstring.lineno + 1 if docstring else 0
+    return (function.end_lineno or function.lineno) - function.lineno + 1 - told
+
+
+def files_of_the_project() -> Iterator[Path]:
+    """Every text file of ours, as a checkout or an export of it has them; what .gitignore names is left out."""
+    ignored = (ROOT / ".gitignore").read_text("utf-8").split()
+    for folder, folders, names in os.walk(ROOT):
+        here = Path(folder)
+        folders[:] = [name for name in folders if name != ".git" and not matches(here / name, ignored)]
+        yield from (here / name for name in names if name != ".git" and not matches(here / name, ignored))
+
+
+def matches(path: Path, patterns: list[str]) -> bool:
+    """Whether a pattern of .gitignore names this path: plain names and wild cards are all that ours has."""
+    relative = path.relative_to(ROOT)
+    return any(
+        relative == Path(pattern) if "/" in pattern.rstrip("/") else relative.match(pattern.rstrip("/"))
+        for pattern in patterns
+    )
+
+
+def offences(pattern: str, files: Iterator[Path]) -> list[str]:
+    """Where a pattern occurs in files of text, as ``file:line: text``."""
+    found = []
+    for path in files:
+        try:
+            lines = path.read_text("utf-8").splitlines()
+        except UnicodeDecodeError:
+            continue
+        place = path.relative_to(ROOT)
+        found += [f"{place}:{number}: {line}" for number, line in enumerate(lines, 1) if re.search(pattern, line)]
+    return found
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_modules_and_functions_are_short(path: Path) -> None:
+    text = path.read_text("utf-8")
+    assert len(text.splitlines()) < MOST_LINES_OF_A_MODULE, "split it by idea"
+    functions = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+    long = {node.name: lines_of(node) for node in functions if lines_of(node) >= MOST_LINES_OF_A_FUNCTION}
+    assert not long, "one idea each"
+
+
+@pytest.mark.parametrize("name", PURE)
+def test_the_core_is_pure(name: str) -> None:
+    """No I/O, clock, randomness or logging: only these few modules of the standard library, and the parts below."""
+    files = [path for path in MODULES if part_of(path) == name]
+    assert files, f"there is no referee.{name}: correct the table PURE"
+    allowed = PURE[name]
+    impure = {
+        f"{file.relative_to(ROOT)}: {module}"
+        for file in files
+        for module in imports_of(file)
+        if module.split(".")[0] not in PURE_STDLIB and not module.startswith(allowed)
+    }
+    assert not impure
+
+
+def test_nothing_below_the_record_leans_on_the_second_engine() -> None:
+    """The oracle can prove the rules only while the parts that it judges do not use it."""
+    judged = [path for path in MODULES if part_of(path) in JUDGED]
+    leaning = [path for path in judged if any(module.startswith("referee.oracle") for module in imports_of(path))]
+    assert not leaning
+
+
+def test_no_file_names_a_place_of_one_machine() -> None:
+    """A home folder or a checkout's path in a file works on one machine only."""
+    here = "|".join(map(re.escape, {f"{ROOT}/", f"{Path.home()}/"} - {"//"}))
+    ours = (path for path in files_of_the_project() if path != Path(__file__).resolve())
+    assert offences(rf"{here}|(?<![\w.])/(home|Users|root|work|workspace)/[\w.]", ours) == []
+
+
+def test_no_file_chooses_a_package_index() -> None:
+    """Packages come from wherever the machine's own pip configuration points; the lock file names the public index."""
+    choice = r"index[-_]url|find[-_]links|trusted[-_]host|tool\.uv\.index|PIP_INDEX|UV_INDEX|UV_DEFAULT_INDEX"
+    ours = (path for path in files_of_the_project() if path != Path(__file__).resolve())
+    assert offences(choice, ours) == []
+    hosts = set(re.findall(r"https?://([^/\"]+)", (ROOT / "uv.lock").read_text("utf-8")))
+    assert hosts == {"pypi.org", "files.pythonhosted.org"}
+
+
+def test_the_change_log_tells_of_this_version() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text("utf-8")
+    newest = re.split(r"^## ", text, flags=re.MULTILINE)[1]
+    assert referee.__version__ in newest.splitlines()[0]
+    assert re.findall(r"^### (\w+)", newest, flags=re.MULTILINE) == ["Rules", "Protocol", "Tooling"]
+
+
+def install(folder: Path, python: str) -> subprocess.CompletedProcess[str]:
+    """Runs a copy of the set-up script in a folder of its own, with that Python asked for."""
+    script = folder / ".ci" / "install"
+    script.parent.mkdir()
+    script.write_bytes((ROOT / ".ci" / "install").read_bytes())
+    script.chmod(0o755)
+    environment = os.environ | {"PYTHON": python}
+    return subprocess.run([script, "runtime"], capture_output=True, text=True, env=environment, check=False)
+
+
+def stub(folder: Path, body: str) -> str:
+    """A stand-in for a Python, written in sh."""
+    path = folder / "python-stub"
+    path.write_text(f"#!/bin/sh\n{body}\n", "utf-8")
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_set_up_names_the_remedy_for_a_missing_venv_module(tmp_path: Path) -> None:
+    python = stub(tmp_path, f'case "$*" in *ensurepip*) exit 1 ;; esac\nexec {sys.executable} "$@"')
+    done = install(tmp_path, python)
+    assert done.returncode == 1
+    assert "Remedy: apt install python3-venv" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / ".venv").exists()
+
+
+def test_set_up_names_the_remedy_for_an_old_python(tmp_path: Path) -> None:
+    python = stub(tmp_path, '[ "$1" = --version ] && echo "Python 3.9.18"\nexit 1')
+    done = install(tmp_path, python)
+    assert done.returncode == 1
+    assert "Python 3.11 or newer is needed, but" in done.stderr
+    assert "is Python 3.9.18. Remedy: install one" in done.stderr
+
+
+def test_set_up_names_the_remedy_for_no_python_at_all(tmp_path: Path) -> None:
+    done = install(tmp_path, str(tmp_path / "nowhere"))
+    assert done.returncode == 1
+    assert "Remedy: install one" in done.stderr
+
+
+def test_set_up_names_the_remedy_when_pip_fails(tmp_path: Path) -> None:
+    """A .venv whose pip answers only to --version stands for a machine without a connection or a compiler."""
+    (tmp_path / ".venv" / "bin").mkdir(parents=True)
+    fake = stub(tmp_path, 'case "$*" in -c*|*--version) exit 0 ;; esac\necho "error: command gcc failed" >&2\nexit 1')
+    (tmp_path / ".venv" / "bin" / "python").symlink_to(fake)
+    done = install(tmp_path, sys.executable)
+    assert done.returncode == 1
+    assert "error: command gcc failed" in done.stderr
+    assert "apt install build-essential python3-dev" in done.stderr
