@@ -4,7 +4,6 @@
 PYTHON ?= python3
 TESTS ?= tests
 BIN := .venv/bin
-CODE := referee sample_bots/python tests benchmarks
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:

@@ -29,9 +29,11 @@ PURE: Final = {
     # what must be pure: the parts of referee that it may import
     "rules": ("referee.cards", "referee.rules"),
     "oracle": ("referee.oracle",),
-    "table": ("referee.cards", "referee.deals", "referee.rules", "referee.table"),
+    "view": ("referee.cards", "referee.rules", "referee.view"),
+    "faults": ("referee.faults",),
+    "table": ("referee.cards", "referee.deals", "referee.rules", "referee.view", "referee.faults", "referee.table"),
 }
-JUDGED: Final = {"cards", "deals", "rules", "table", "bot", "protocol", "session", "seats", "server"}
+JUDGED: Final = {"cards", "deals", "rules", "view", "faults", "table", "bot", "protocol", "session", "seats", "server"}
 """The parts that the second rules engine judges, or whose word it must be able to contradict."""
 
 
