@@ -18,8 +18,6 @@ import tempfile
 from importlib.metadata import version
 from pathlib import Path
 
-import grpc_tools
-
 PROTOS = Path(__file__).resolve().parent
 PROTOCOL = PROTOS.parent / "referee" / "protocol"
 PACKAGE = "referee.protocol"
@@ -88,11 +86,9 @@ def main(arguments: list[str] | None = None) -> int:
 def _compile(out: Path) -> None:
     """Runs protoc with the plugins of this environment."""
     plugins = [f"--plugin={name}={_script(name)}" for name in ("protoc-gen-mypy", "protoc-gen-mypy_grpc")]
-    # Our protos import nothing, but the plugins' own options are found beside grpc_tools.
-    include = Path(grpc_tools.__file__).parent / "_proto"
     outputs = [f"--{kind}_out={out}" for kind in ("python", "grpc_python", "mypy", "mypy_grpc")]
     files = sorted(str(path.relative_to(PROTOS)) for path in PROTOS.rglob("*.proto"))
-    command = [sys.executable, "-m", "grpc_tools.protoc", f"-I{PROTOS}", f"-I{include}", *plugins, *outputs, *files]
+    command = [sys.executable, "-m", "grpc_tools.protoc", f"-I{PROTOS}", *plugins, *outputs, *files]
     done = subprocess.run(command, cwd=PROTOS, capture_output=True, text=True, check=False)  # noqa: S603
     if done.returncode:
         raise GenerationError(f"protoc failed:\n{done.stderr}")

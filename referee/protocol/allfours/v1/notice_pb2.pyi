@@ -382,7 +382,7 @@ class GameOver(_message.Message):
     SCORES_FIELD_NUMBER: _builtins.int
     STAKES_FIELD_NUMBER: _builtins.int
     RECORD_DIGEST_FIELD_NUMBER: _builtins.int
-    RECORD_FIELD_NUMBER: _builtins.int
+    RECORD_JSON_FIELD_NUMBER: _builtins.int
     game_id: _builtins.int
     """The game, as in Turn.game_id."""
     seat: _builtins.int
@@ -393,7 +393,7 @@ class GameOver(_message.Message):
     """SHA-256 of the referee's full record of the game, 64 lower-case hexadecimal digits: keep it, and nobody can change the
     record afterwards unseen. Empty = records are not digested.
     """
-    record: _builtins.bytes
+    record_json: _builtins.bytes
     """This seat's own record of the game (what it was shown and what it did), JSON in UTF-8. Empty = not offered."""
     @_builtins.property
     def places(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
@@ -417,11 +417,11 @@ class GameOver(_message.Message):
         scores: _abc.Iterable[_builtins.int] | None = ...,
         stakes: _abc.Iterable[_builtins.int] | None = ...,
         record_digest: _builtins.str = ...,
-        record: _builtins.bytes = ...,
+        record_json: _builtins.bytes = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["end_reason", b"end_reason", "game_id", b"game_id", "places", b"places", "record", b"record", "record_digest", b"record_digest", "scores", b"scores", "seat", b"seat", "stakes", b"stakes"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["end_reason", b"end_reason", "game_id", b"game_id", "places", b"places", "record_digest", b"record_digest", "record_json", b"record_json", "scores", b"scores", "seat", b"seat", "stakes", b"stakes"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
