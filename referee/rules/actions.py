@@ -94,17 +94,17 @@ class Violation:
 
 
 class Keeps(Sequence[Mask]):
-    """Every way to keep ``count`` cards: all of ``must``, the others chosen from ``may``. Lazy: 177,100 need no room.
+    """Every way to keep ``size`` cards: all of ``must``, the others chosen from ``may``. Lazy: 177,100 need no room.
 
     Item i is the i-th combination in lexicographic order of the cards of ``may``, ascending.
     """
 
-    __slots__ = ("_cards", "_choose", "count", "may", "must")
+    __slots__ = ("_cards", "_choose", "may", "must", "size")
 
-    def __init__(self, must: Mask, may: Mask, count: int) -> None:
-        self.must, self.may, self.count = must, may & ~must, count
+    def __init__(self, must: Mask, may: Mask, size: int) -> None:
+        self.must, self.may, self.size = must, may & ~must, size
         self._cards = cards_in(self.may)
-        self._choose = count - must.bit_count()
+        self._choose = size - must.bit_count()
 
     def __len__(self) -> int:
         return comb(len(self._cards), self._choose) if self._choose >= 0 else 0
@@ -112,7 +112,7 @@ class Keeps(Sequence[Mask]):
     def __contains__(self, kept: object) -> bool:
         return (
             isinstance(kept, int)
-            and kept.bit_count() == self.count
+            and kept.bit_count() == self.size
             and kept & self.must == self.must
             and not kept & ~(self.must | self.may)
         )
@@ -185,7 +185,7 @@ def legal_text(kind: Kind, legal: Sequence[Action]) -> str:
     """What was legal, as a person would list it."""
     if isinstance(legal, Keeps):
         must = f"{hand_text(legal.must)} and " if legal.must else ""
-        return f"keep {legal.count} cards: {must}{legal.count - legal.must.bit_count()} of {hand_text(legal.may)}"
+        return f"keep {legal.size} cards: {must}{legal.size - legal.must.bit_count()} of {hand_text(legal.may)}"
     if kind is Kind.PLAY:
         return " ".join(card_text(card) for card in sorted(legal, reverse=True))
     return ", ".join(action_text(kind, action) for action in legal)

@@ -1,0 +1,85 @@
+"""What one seat may see: the only place where hidden and public information part.
+
+``see`` builds a ``Turn`` from an explicit list of what a seat may know. Whatever crosses the wire, or reaches an
+in-process player, comes from here.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from referee.cards import Card, Mask, Suit
+from referee.rules import Action, Deal, Game, Kind, RuleSet
+
+
+@dataclass(frozen=True, slots=True)
+class Chair:
+    """What stays the same for one seat through one game. Ids and seed are below 2^53."""
+
+    game_id: int
+    seat: int
+    seats: int
+    rules: RuleSet
+    rule_set_id: int = 1
+    bot_seed: int = 0
+
+
+@dataclass(slots=True)
+class Turn:
+    """One decision asked of one seat, with all that the seat may know. Read only, by convention.
+
+    ``hand`` and ``laid_away`` are masks, ``scores`` and ``set_backs`` are by side, times are in microseconds.
+    """
+
+    turn_id: int
+    chair: Chair
+    kind: Kind
+    legal: Sequence[Action]
+    hand: Mask
+    dealer: int
+    history: Sequence[int]
+    trick: Sequence[Card]
+    leader: int | None
+    trump: Suit | None
+    pitcher: int | None
+    bid: int
+    turn_up: Card | None
+    stock_count: int
+    laid_away: Mask
+    scores: Sequence[int]
+    set_backs: Sequence[int]
+    deal: int
+    decision: int
+    retry: int
+    move_us: int
+    bank_us: int
+
+
+def see(
+    deal: Deal, game: Game, chair: Chair, *, turn_id: int, decision: int, retry: int, move_us: int, bank_us: int
+) -> Turn:
+    """What the seat to decide is told. Every argument of ``Turn`` below is public, or the seat's own."""
+    playing = deal.kind is Kind.PLAY
+    return Turn(
+        turn_id,
+        chair,
+        deal.kind,  # type: ignore[arg-type]  # a deal that is over asks nothing
+        deal.legal(),
+        deal.hands[chair.seat],
+        deal.dealer,
+        deal.history,
+        deal.trick,
+        deal.leader if playing else None,
+        deal.trump,
+        deal.pitcher if playing else None,
+        deal.bid,
+        None,
+        len(deal.stock),
+        0,
+        deal.scores,
+        game.set_backs,
+        game.deals,
+        decision,
+        retry,
+        move_us,
+        bank_us,
+    )
