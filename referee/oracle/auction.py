@@ -29,7 +29,7 @@ def may_bid(rules: Rules, order: list[int], calls: Calls, seat: int, bid: int) -
     is_dealer = seat == order[-1]
     if bid == 0:
         # DP-03 dealer_forced: when all others have passed, the dealer may not.
-        return not (rules["all_pass"] == "dealer_forced" and is_dealer and high == 0)
+        return not (all_pass(rules) == "dealer_forced" and is_dealer and high == 0)
     if bid < rules["min_bid"] or bid > rules["max_bid"]:
         return False
     if bid > high:
@@ -42,3 +42,23 @@ def pitcher(calls: Calls) -> tuple[int, int] | None:
     """Seat and contract: "last player to have made a bid that stands" (1.1). None when nobody bid."""
     bids = [(seat, bid) for seat, bid in calls if bid > 0]
     return bids[-1] if bids else None
+
+
+def all_pass(rules: Rules) -> str:
+    """What happens when nobody bids (DP-03)."""
+    return str(rules["all_pass"])
+
+
+def free_pitcher(rules: Rules, order: list[int]) -> int | None:
+    """When nobody bid: the seat that pitches with no obligation; None when nobody does."""
+    return {"dealer_free": order[-1], "eldest_free": order[0]}.get(all_pass(rules))
+
+
+def dealer_pays(rules: Rules) -> bool:
+    """When nobody bid: is the dealer set back by the lowest bid without play?"""
+    return all_pass(rules) == "dealer_set_back"
+
+
+def same_dealer_again(rules: Rules) -> bool:
+    """When nobody bid: does the same dealer deal again?"""
+    return all_pass(rules) == "thrown_in_same_dealer"

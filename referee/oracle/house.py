@@ -52,7 +52,7 @@ AUCTION_PITCH: Rules = {
     "play_only_trumps": False,
 }
 
-SMUDGE: Rules = {**AUCTION_PITCH, "smudge": "any", "steal": [], "low_to": "taker", "all_pass": "thrown_in_same_dealer"}
+SMUDGE: Rules = {**AUCTION_PITCH, "smudge": "any", "steal": [], "low_to": "taker"}
 PARTNERSHIP_PITCH: Rules = {**AUCTION_PITCH, "sides": 2, "target": 11, "settlement": "none"}
 
 ALL_FOURS: Rules = {

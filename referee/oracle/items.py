@@ -100,16 +100,14 @@ def game_owner(rules: Rules, dealer: int, pitcher: int | None, taken: list[int])
     for seat in deal_order(rules, len(taken), dealer):
         if party_of(rules, seat) not in order:
             order.append(party_of(rules, seat))
-    total = {
-        party: sum(taken[seat] for seat in range(len(taken)) if party_of(rules, seat) == party) for party in order
-    }
+    total = {party: sum(taken[seat] for seat in range(len(taken)) if party_of(rules, seat) == party) for party in order}
     tied = [party for party in order if total[party] == max(total.values())]
     if len(tied) == 1:
         return tied[0]
     if rules["game_tie"] == "elder":
         return tied[0]
     if rules["game_tie"] == "non_dealer":
-        return [party for party in tied if party != party_of(rules, dealer)][0]
+        return next(party for party in tied if party != party_of(rules, dealer))
     if rules["game_tie"] == "pitcher" and pitcher is not None and party_of(rules, pitcher) in tied:
         return party_of(rules, pitcher)
     return None

@@ -25,7 +25,8 @@ def in_hole(rules: Rules, score: int) -> bool:
 
 def count_hand(rules: Rules, before: list[int], worth: list[Earned], pitcher: int | None, bid: int) -> Counted:
     """Count a hand that was played out. `pitcher` is a party, None in games without an auction; a bid of 0 is the
-    contract without obligation."""
+    contract without obligation.
+    """
     made = [sum(item.points for item in worth if item.party == party) for party in range(len(before))]
     failed = pitcher is not None and made[pitcher] < bid
     if pitcher is not None and rules["score_style"] == "difference":

@@ -5,7 +5,8 @@ from .house import Rules
 
 def circle(rules: Rules, seats: int, first: int) -> list[int]:
     """All seats in the order of play, starting with `first`. Seats are numbered clockwise (notation; 1.8 goes round
-    the other way)."""
+    the other way).
+    """
     step = 1 if rules["direction"] == "clockwise" else -1
     return [(first + step * turn) % seats for turn in range(seats)]
 
