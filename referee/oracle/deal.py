@@ -40,13 +40,7 @@ class OracleDeal:
         self.seats = seats
         self.dealer = dealer
         self.parties = party_count(self.rules, seats)
-        check_deck(deck)
-        if not 0 <= dealer < seats:
-            raise ValueError(f"dealer: {dealer} is no seat of {seats}; seats are numbered from 0")
-        if self.rules["sides"] and seats % self.rules["sides"]:
-            raise ValueError(f"sides: {seats} players cannot form {self.rules['sides']} equal sides")
-        if len(scores) != self.parties:
-            raise ValueError(f"scores: give {self.parties} scores, one per party, not {len(scores)}")
+        self._check(deck, scores)
         self.before = list(scores)
         self.scores = list(scores)
         self.set_backs = list(set_backs) if set_backs is not None else [0] * self.parties
@@ -66,6 +60,10 @@ class OracleDeal:
         self.plays: Plays = []
         self.tricks: list[Trick] = []
 
+        self._begin()
+
+    def _begin(self) -> None:
+        """The first decision after the cards are dealt."""
         if self.rules["trump_by"] == "turn_up":
             self._first_turn_up()
         elif self.rules["trump_by"] == "cut":
@@ -74,6 +72,16 @@ class OracleDeal:
             self._start_play()
         else:
             self._next_call()
+
+    def _check(self, deck: list[str], scores: list[int]) -> None:
+        """Raise ValueError for what does not fit the rules."""
+        check_deck(deck)
+        if not 0 <= self.dealer < self.seats:
+            raise ValueError(f"dealer: {self.dealer} is no seat of {self.seats}; seats are numbered from 0")
+        if self.rules["sides"] and self.seats % self.rules["sides"]:
+            raise ValueError(f"sides: {self.seats} players cannot form {self.rules['sides']} equal sides")
+        if len(scores) != self.parties:
+            raise ValueError(f"scores: give {self.parties} scores, one per party, not {len(scores)}")
 
     # What a caller asks
 
