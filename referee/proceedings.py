@@ -78,10 +78,15 @@ class Irregularity:
 
 @dataclass(slots=True)
 class DealLog:
-    """One deal as it was played: the pack, who dealt, and every action applied, in order."""
+    """One deal as it was played: the pack, who dealt, every action applied and every public event, in order.
+
+    ``scores`` are by side, before the deal.
+    """
 
     dealer: int
     pack: tuple[Card, ...]
+    scores: tuple[int, ...]
+    history: list[int]
     actions: list[Action] = field(default_factory=list)
     outcome: Outcome | None = None
 

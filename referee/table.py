@@ -81,7 +81,7 @@ class Table:
         seat = turn.chair.seat
         limit = self.spec.limits.game_us
         if limit and self.game_us[seat] + charged_us > limit:
-            return self._proceed(self._time_out(turn, Fault.TIMEOUT_GAME, charged_us))
+            return self._proceed(self._time_out(turn, Fault.TIMEOUT_GAME, charged_us, action))
         self._charge(seat, charged_us)
         return self._proceed(self._apply(action, []))
 
@@ -146,7 +146,7 @@ class Table:
     def _new_deal(self) -> None:
         pack = tuple(self._packs(self.game.deals))
         self.deal = self.game.deal_pack(pack)
-        self.deals.append(DealLog(self.deal.dealer, pack))
+        self.deals.append(DealLog(self.deal.dealer, pack, tuple(self.game.scores), self.deal.history))
 
     def _turn(self, deal: Deal, seat: int) -> Turn:
         return see(
@@ -210,13 +210,13 @@ class Table:
         self.open = self._turn(self._deal, seat)
         return [Ruled(ruling), Ask(self.open)]
 
-    def _time_out(self, turn: Turn, fault: Fault, charged_us: int) -> list[Output]:
+    def _time_out(self, turn: Turn, fault: Fault, charged_us: int, action: Action | None = None) -> list[Output]:
         if fault is Fault.TIMEOUT_MOVE:
             violation = Violation("AF-CLOCK-001", "No answer within the time for this move and the bank.", turn.legal)
         else:
             violation = Violation("AF-CLOCK-002", "The thinking time of the whole game is used up.", turn.legal)
         self._charge(turn.chair.seat, charged_us)
-        return self._penalise(turn, fault, violation, charged_us, None, "")
+        return self._penalise(turn, fault, violation, charged_us, action, "")
 
     def _penalise(
         self, turn: Turn, fault: Fault, violation: Violation, charged_us: int, action: Action | None, raw: str
@@ -228,7 +228,7 @@ class Table:
         if limit and self.violations[seat] >= limit:
             sentence = f"{violation.sentence} That is number {self.violations[seat]}: the game is forfeited."
             final = Violation(violation.rule, sentence, violation.legal)
-            self._note(seat, fault, final, Consequence.FORFEITED, action, raw, charged_us)
+            self._note(seat, fault, violation, Consequence.FORFEITED, action, raw, charged_us)
             return self._forfeit(seat, turn.turn_id, fault, final)
         move = substitute(self._deal)
         self._note(seat, fault, violation, Consequence.SUBSTITUTED, action, raw, charged_us)

@@ -13,7 +13,19 @@ with its id and source; ``state`` is the one state machine (``Deal``), its phase
 '5 is no bid: a bid is 2 to 4, a pass is 0.'
 """
 
-from referee.rules.actions import Action, Call, Event, EventKind, Keeps, Kind, Violation, action_text, unpack_event
+from referee.rules.actions import (
+    Action,
+    Call,
+    Event,
+    EventKind,
+    Keeps,
+    Kind,
+    Violation,
+    action_text,
+    legal_text,
+    parse_action,
+    unpack_event,
+)
 from referee.rules.game import EndReason, Game, GameResult
 from referee.rules.registry import variant, variant_names
 from referee.rules.ruleset import RuleSet, RuleSetError
@@ -39,6 +51,8 @@ __all__ = [
     "RuleSetError",
     "Violation",
     "action_text",
+    "legal_text",
+    "parse_action",
     "unpack_event",
     "variant",
     "variant_names",

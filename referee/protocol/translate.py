@@ -1,0 +1,298 @@
+"""The one place where the domain and the wire meet: turns, rulings and notices out, moves in.
+
+Cards, events and kinds have the same numbers on both sides. What differs: suits count from 1 on the wire, and figures
+by side are spread over the seats.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from referee.cards import cards_in, is_card, mask_of
+from referee.faults import Consequence, Fault
+from referee.proceedings import DealClosed, Ruling, TableResult
+from referee.protocol import wire
+from referee.rules import Action, Award, Call, Ending, Keeps, Kind, RuleSet
+from referee.rules.ruleset import allowed_values
+from referee.view import Chair, Turn
+
+_new_turn: Any = wire.Turn  # the stubs have a type for each enum's numbers; here they are the domain's plain integers
+
+
+@dataclass(frozen=True, slots=True)
+class Malformed:
+    """A move that holds no action: the clause it breaks, and the breach in one sentence."""
+
+    rule: str
+    sentence: str
+
+
+def turn_message(turn: Turn) -> wire.Turn:
+    """The message of a turn."""
+    chair = turn.chair
+    sides = chair.rules.sides
+    message: wire.Turn = _new_turn(
+        turn_id=turn.turn_id,
+        game_id=chair.game_id,
+        kind=turn.kind,
+        seat=chair.seat,
+        seats=chair.seats,
+        hand=cards_in(turn.hand),
+        history=turn.history,
+        scores=by_seat(turn.scores, sides, chair.seats),
+        trump=0 if turn.trump is None else turn.trump + 1,
+        trick=turn.trick,
+        trick_leader=turn.leader,
+        deal=turn.deal,
+        decision=turn.decision,
+        dealer=turn.dealer,
+        retry=turn.retry,
+        sides=sides,
+        rule_set_id=chair.rule_set_id,
+        pitcher=turn.pitcher,
+        bid=turn.bid,
+        turn_up=turn.turn_up or 0,
+        stock_count=turn.stock_count,
+        discards=cards_in(turn.laid_away),
+        target=chair.rules.target,
+        set_backs=by_seat(turn.set_backs, sides, chair.seats),
+        move_ms=turn.move_us // 1000,
+        bank_ms=turn.bank_us // 1000,
+        bot_seed=chair.bot_seed,
+    )
+    fill_options(message.options, turn.kind, turn.legal)
+    return message
+
+
+def fill_options(message: wire.Options, kind: Kind | None, legal: Sequence[Action]) -> None:
+    """Writes what is legal into the field of the turn's kind."""
+    options: Any = message
+    if kind is Kind.PLAY:
+        options.cards.extend(legal)
+    elif kind is Kind.BID:
+        options.bids.extend(legal)
+    elif kind is Kind.NAME_TRUMP:
+        options.suits.extend(suit + 1 for suit in legal)
+    elif isinstance(legal, Keeps):
+        options.keep.must_keep.extend(cards_in(legal.must))
+        options.keep.may_keep.extend(cards_in(legal.may))
+        options.keep.count = legal.size
+    else:
+        options.calls.extend(legal)
+
+
+def by_seat(figures: Sequence[int], sides: int, seats: int) -> Sequence[int]:
+    """Figures by side, spread over the seats."""
+    return [figures[seat % sides] for seat in range(seats)] if sides else figures
+
+
+_FIELD = {
+    Kind.BID: "bid",
+    Kind.STAND_OR_BEG: "call",
+    Kind.ANSWER_BEG: "call",
+    Kind.NAME_TRUMP: "suit",
+    Kind.DISCARD: "kept",
+    Kind.PLAY: "card",
+}
+
+
+def read_move(move: wire.Move, kind: Kind) -> Action | Malformed:
+    """The action of a move that answers a turn of this kind, or what is wrong with the message."""
+    expected = _FIELD[kind]
+    fields = [field.name for field, _ in move.ListFields() if field.name != "turn_id"]
+    if fields != [expected]:
+        if not fields and kind is Kind.DISCARD:
+            return 0
+        return _field_fault(kind, expected, fields)
+    if kind is Kind.PLAY:
+        return move.card if is_card(move.card) else _unknown("card", move.card)
+    if kind is Kind.BID:
+        return move.bid
+    if kind is Kind.NAME_TRUMP:
+        return move.suit - 1 if 1 <= move.suit <= 4 else _unknown("suit", move.suit)
+    if kind is Kind.DISCARD:
+        return _kept(move.kept)
+    return int(move.call) if int(move.call) in tuple(Call) else _unknown("call", move.call)
+
+
+def _field_fault(kind: Kind, expected: str, fields: Sequence[str]) -> Malformed:
+    asked = f"A turn of kind {kind.name} is answered in the field {expected!r}"
+    if expected in fields:
+        return Malformed("AF-PROTO-002", f"{asked} alone; this move also sets {', '.join(set(fields) - {expected})}.")
+    found = f"this move sets {', '.join(fields)}" if fields else "this move sets no field"
+    return Malformed("AF-PROTO-001", f"{asked}; {found}.")
+
+
+def _unknown(what: str, number: int) -> Malformed:
+    return Malformed("AF-PROTO-003", f"There is no {what} with the number {number}.")
+
+
+def _kept(cards: Sequence[int]) -> Action | Malformed:
+    for card in cards:
+        if not is_card(card):
+            return _unknown("card", card)
+    kept = mask_of(cards)
+    if kept.bit_count() != len(cards):
+        return Malformed("AF-PROTO-002", "This move names a card to keep twice.")
+    return kept
+
+
+def move_message(turn_id: int, kind: Kind, action: Action) -> wire.Move:
+    """The move that carries an action: the inverse of ``read_move``."""
+    move = wire.Move(turn_id=turn_id)
+    if kind is Kind.PLAY:
+        move.card = wire.Card.ValueType(action)
+    elif kind is Kind.BID:
+        move.bid = action
+    elif kind is Kind.NAME_TRUMP:
+        move.suit = wire.Suit.ValueType(action + 1)
+    elif kind is Kind.DISCARD:
+        move.kept.extend(wire.Card.ValueType(card) for card in cards_in(action))
+    else:
+        move.call = wire.Call.ValueType(action)
+    return move
+
+
+_ENUM_FIELDS = (
+    "trump_by",
+    "all_pass",
+    "jack_turns",
+    "gift_to",
+    "after_run",
+    "stock_out",
+    "first_lead",
+    "follow",
+    "discard",
+    "rob",
+    "stock",
+    "scoring",
+    "low_to",
+    "game_tie",
+    "pitcher_scores",
+    "score_style",
+    "smudge",
+    "in_hole",
+    "settlement",
+)
+_TABLE_FIELDS = ("turned_scores", "point_cards")
+
+
+def rule_set_message(rules: RuleSet, rule_set_id: int) -> wire.RuleSet:
+    """A rule set in full: typed fields, and every house rule once more by name."""
+    values = rules.as_dict()
+    low, high = values.pop("players")
+    message = wire.RuleSet(rule_set_id=rule_set_id, min_players=low, max_players=high)
+    for name, value in values.items():
+        field = message.DESCRIPTOR.fields_by_name[name]
+        if name in _TABLE_FIELDS:
+            rows = getattr(message, name)
+            for rank, points in value:
+                rows.add(rank=_rank(rank), points=points)
+        elif allowed_values(name) and field.enum_type is not None:
+            setattr(message, name, field.enum_type.values_by_name[f"{name}_{value}".upper()].number)
+        elif isinstance(value, list):
+            getattr(message, name).extend(value)
+        else:
+            setattr(message, name, value)
+    for name, value in rules.as_dict().items():
+        message.house_rules.add(name=name, value=json.dumps(value))
+    return message
+
+
+def _rank(name: str) -> int:
+    return "23456789TJQKA".index(name[0]) + 2
+
+
+def ruling_message(ruling: Ruling, chair: Chair) -> wire.Ruling:
+    """The message of a ruling, for the seat it is about."""
+    message = wire.Ruling(
+        turn_id=ruling.turn_id,
+        game_id=chair.game_id,
+        rule_id=ruling.rule,
+        fault=wire.Fault.Value(f"FAULT_{ruling.fault.name}"),
+        sentence=ruling.sentence,
+        outcome=wire.RulingOutcome.Value(f"RULING_OUTCOME_{ruling.consequence.name}"),
+        violations=ruling.violations,
+    )
+    if ruling.legal and ruling.fault in (Fault.ILLEGAL_ACTION, Fault.MALFORMED):
+        fill_options(message.legal, ruling.kind, ruling.legal)
+    if ruling.consequence is Consequence.SUBSTITUTED and ruling.kind and ruling.substitute is not None:
+        message.substitute.CopyFrom(move_message(ruling.turn_id, ruling.kind, ruling.substitute))
+    return message
+
+
+def game_started(chair: Chair, first_dealer: int) -> wire.Notice:
+    """The notice that a game begins, for one seat."""
+    started = wire.GameStarted(
+        game_id=chair.game_id,
+        seat=chair.seat,
+        seats=chair.seats,
+        sides=chair.rules.sides,
+        first_dealer=first_dealer,
+        rule_set_id=chair.rule_set_id,
+        bot_seed=chair.bot_seed,
+    )
+    return wire.Notice(game_started=started)
+
+
+_DEAL_ENDS = {
+    Ending.PLAYED: wire.DEAL_END_PLAYED,
+    Ending.THROWN_IN: wire.DEAL_END_THROWN_IN,
+    Ending.SET_BACK: wire.DEAL_END_THROWN_IN,
+}
+
+
+def deal_over(chair: Chair, closed: DealClosed, history: Sequence[int]) -> wire.Notice:
+    """The notice of what a deal was worth, for one seat; only played cards are shown."""
+    outcome, sides, seats = closed.outcome, chair.rules.sides, chair.seats
+    pitching = None if outcome.pitcher is None else (outcome.pitcher % sides if sides else outcome.pitcher)
+    over = wire.DealOver(
+        game_id=chair.game_id,
+        deal=closed.number,
+        end_reason=_DEAL_ENDS[outcome.ending],
+        dealer=outcome.dealer,
+        history=history,
+        trump=wire.Suit.ValueType(0 if outcome.trump is None else outcome.trump + 1),
+        pitcher=outcome.pitcher,
+        bid=outcome.bid,
+        made=0 if pitching is None else outcome.made[pitching],
+        set_back=outcome.set_back is not None,
+        items=[_item(award) for award in outcome.awards],
+        pips=by_seat(outcome.pips, sides, seats),
+        deltas=by_seat(outcome.deltas, sides, seats),
+        scores=by_seat(closed.scores, sides, seats),
+    )
+    return wire.Notice(deal_over=over)
+
+
+def _item(award: Award) -> wire.ItemScore:
+    item = wire.Item.Value(f"ITEM_{award.item.upper().replace(' ', '_')}")
+    return wire.ItemScore(item=item, seat=award.seat, points=award.points)
+
+
+_GAME_ENDS = {
+    "smudge": wire.GAME_END_SMUDGE,
+    "pitcher first": wire.GAME_END_PITCHER_FIRST,
+    "by High": wire.GAME_END_COUNT_HIGH,
+    "by Low": wire.GAME_END_COUNT_LOW,
+    "by Jack": wire.GAME_END_COUNT_JACK,
+    "by Game": wire.GAME_END_COUNT_GAME,
+    "cap of deals": wire.GAME_END_CAP,
+    "forfeit": wire.GAME_END_FORFEIT,
+}
+
+
+def game_over(chair: Chair, result: TableResult, record_digest: str, record_json: bytes) -> wire.Notice:
+    """The notice that a game is over, for one seat, with that seat's own record."""
+    over = wire.GameOver(
+        game_id=chair.game_id,
+        seat=chair.seat,
+        end_reason=_GAME_ENDS.get(result.reason, wire.GAME_END_UNSPECIFIED),
+        places=result.places,
+        scores=by_seat(result.scores, chair.rules.sides, chair.seats),
+        stakes=result.stakes,
+        record_digest=record_digest,
+        record_json=record_json,
+    )
+    return wire.Notice(game_over=over)
