@@ -12,13 +12,18 @@ BIN := .venv/bin
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r name what; do printf '  make %-16s %s\n' "$$name" "$$what"; done
 
-# Stamps: each is made once, and again when pyproject.toml changes. `make -j` may ask for several at once.
-.venv/runtime.stamp: pyproject.toml .ci/install .ci/build-constraints.txt
+# Stamps: each is made once, and again when pyproject.toml changes. They follow one another, so that under `make -j` too
+# only one pip works at a time; and the later ones change nothing that the first has installed.
+.venv/runtime.stamp: pyproject.toml .ci/install .ci/constraints.txt .ci/build-constraints.txt
 	@PYTHON='$(PYTHON)' .ci/install runtime
 	@touch $@
 
-.venv/dev.stamp .venv/docs.stamp: .venv/%.stamp: .venv/runtime.stamp
-	@.ci/install $*
+.venv/dev.stamp: .venv/runtime.stamp
+	@.ci/install dev
+	@touch $@
+
+.venv/docs.stamp: .venv/dev.stamp
+	@.ci/install docs
 	@touch $@
 
 venv: .venv/dev.stamp ## make .venv with everything for development
