@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from referee.rules import play, scoring
-from referee.rules.actions import Action, EventKind, Violation, pack_event
+from referee.rules.actions import Action, EventKind, Violation
 
 if TYPE_CHECKING:
     from referee.rules.state import Deal
@@ -39,7 +39,7 @@ def verify(deal: Deal, action: Action) -> Violation | None:
         return Violation(
             "AF-BID-001", f"{action} is no bid: a bid is {rules.min_bid} to {rules.max_bid}, a pass is 0.", calls
         )
-    if action == high and deal.seat != deal.dealer and rules.steal:
+    if action == high and high in rules.steal:
         return Violation("AF-BID-003", f"Only the dealer may take a bid of {high} at the same amount.", calls)
     if action == high and rules.steal:
         return Violation("AF-BID-003", f"A bid of {high} cannot be stolen, not even by the dealer.", calls)
@@ -76,6 +76,3 @@ def _close(deal: Deal) -> None:
                 scoring.close_unplayed(deal)
                 return
     play.begin(deal, deal.pitcher)
-
-
-__all__ = ["apply", "legal", "pack_event", "verify"]
