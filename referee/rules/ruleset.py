@@ -118,9 +118,7 @@ class RuleSet:
 
     def with_rules(self, changes: Mapping[str, object]) -> Self:
         """A copy with some house rules changed; raises ``RuleSetError`` naming the field and what is allowed."""
-        for name in changes:
-            if name not in _types():
-                raise RuleSetError(name, f"no such house rule; the house rules are {', '.join(_types())}")
+        _check_names(changes)
         return dataclasses.replace(self, **dict(changes))  # type: ignore[arg-type]
 
     def as_dict(self) -> dict[str, Any]:
@@ -130,13 +128,11 @@ class RuleSet:
     @classmethod
     def from_dict(cls, values: Mapping[str, object]) -> Self:
         """The rule set written by ``as_dict``; raises ``RuleSetError``."""
-        unknown = sorted(set(values) - set(_types()))
-        if unknown:
-            raise RuleSetError(unknown[0], "no such house rule")
-        try:
-            return cls(**dict(values))  # type: ignore[arg-type]
-        except TypeError as error:
-            raise RuleSetError("rules", str(error)) from None
+        _check_names(values)
+        for entry in dataclasses.fields(cls):
+            if entry.default is dataclasses.MISSING and entry.name not in values:
+                raise RuleSetError(entry.name, "it is missing, and has no default")
+        return cls(**dict(values))  # type: ignore[arg-type]
 
     def side_count(self, seats: int) -> int:
         """How many sides play when that many seats are taken."""
@@ -151,6 +147,8 @@ class RuleSet:
             raise RuleSetError("sides", f"{seats} seats cannot form {self.sides} equal sides")
         if self.hand_size * seats > 52:
             raise RuleSetError("hand_size", f"{seats} hands of {self.hand_size} need more than 52 cards")
+        if self.game_tie == "non_dealer" and self.side_count(seats) != 2:
+            raise RuleSetError("game_tie", "'non_dealer' names nobody among more than two sides; use 'elder'")
 
 
 def meanings() -> dict[str, str]:
@@ -173,6 +171,12 @@ def _types() -> dict[str, Any]:
     if not _CACHE:
         _CACHE.update(get_type_hints(RuleSet))
     return _CACHE
+
+
+def _check_names(values: Mapping[str, object]) -> None:
+    for name in values:
+        if name not in _types():
+            raise RuleSetError(name, f"no such house rule; the house rules are {', '.join(_types())}")
 
 
 def _plain(value: Any) -> Any:
@@ -221,9 +225,10 @@ def _check_sense(rules: RuleSet) -> None:
             f"the amounts must lie between {rules.min_bid} and {rules.max_bid}",
         ),
         ("steal", list(rules.steal) == sorted(set(rules.steal)), "name each amount once, ascending"),
+        ("smudge", rules.smudge != "bid" or rules.max_bid == 4, "it means a bid of four: use it with max_bid = 4"),
         ("target", 1 <= rules.target <= 1000, "it must lie between 1 and 1000"),
         ("max_deals", 1 <= rules.max_deals <= 10_000, "it must lie between 1 and 10000"),
-        ("game_points", 0 <= rules.game_points <= 10, "it must lie between 0 and 10"),
+        ("game_points", 1 <= rules.game_points <= 10, "it must lie between 1 and 10"),
         ("hang_jack", 1 <= rules.hang_jack <= 10, "it must lie between 1 and 10"),
         ("settlement", rules.settlement == "none" or rules.sides == 0, "no source settles stakes between sides"),
         (

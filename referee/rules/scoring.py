@@ -35,7 +35,7 @@ class Outcome:
     """How a deal ended and what it is worth. Lists are by side; ``awards`` are in counting order.
 
     ``made`` is what each side earned, ``deltas`` what is added to its score. ``set_back`` is the side that failed its
-    contract, ``smudge`` the side whose four items win the game at once, the state of its score apart.
+    contract, ``all_four`` the side that earned all four items (whether that wins the game, ``game.decide`` says).
     """
 
     ending: Ending
@@ -117,7 +117,7 @@ def _items(deal: Deal, pips: list[int]) -> tuple[Award, ...]:
         if trumps >> jack & 1:
             awards.append(Award("jack", _owner(deal.taken, jack), 1, jack))
     game = _game_seat(deal, pips)
-    if game is not None and rules.game_points:
+    if game is not None:
         awards.append(Award("game", game, rules.game_points, None))
     return tuple(awards)
 
@@ -135,19 +135,19 @@ def _game_seat(deal: Deal, pips: list[int]) -> int | None:
     from_eldest = [(deal.dealer + place) % deal.seats for place in range(1, deal.seats + 1)]
     tied = [side for side, sum_ in enumerate(pips) if sum_ == best]
     if len(tied) > 1:
-        tied = _break_tie(deal, tied, from_eldest)
+        tied = _break_tie(deal, tied)
     return next((seat for seat in from_eldest if deal.side(seat) in tied), None)
 
 
-def _break_tie(deal: Deal, tied: list[int], from_eldest: list[int]) -> list[int]:
+def _break_tie(deal: Deal, tied: list[int]) -> list[int]:
+    """The sides left of those tied; of several the caller takes the elder."""
     match deal.rules.game_tie:
         case "elder":
-            return tied if not tied else [next(deal.side(s) for s in from_eldest if deal.side(s) in tied)]
+            return tied
         case "pitcher" if deal.pitcher is not None:
             return [side for side in tied if side == deal.side(deal.pitcher)]
         case "non_dealer":
-            others = [side for side in tied if side != deal.side(deal.dealer)]
-            return others if len(others) == 1 else []
+            return [side for side in tied if side != deal.side(deal.dealer)]
     return []
 
 
