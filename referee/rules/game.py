@@ -7,7 +7,7 @@ from enum import StrEnum
 from referee.cards import Card
 from referee.rules.ruleset import RuleSet
 from referee.rules.scoring import Ending, Outcome
-from referee.rules.state import Deal
+from referee.rules.state import Deal, by_side
 
 
 class EndReason(StrEnum):
@@ -52,14 +52,18 @@ class Game:
         scores: Sequence[int] = (),
         set_backs: Sequence[int] = (),
     ) -> None:
-        """Raises ``RuleSetError`` if the game is not for that many seats, ``ValueError`` if the dealer is no seat."""
+        """Scores and set-backs are by side, all zero if left out.
+
+        Raises ``RuleSetError`` if the game is not for that many seats, ``ValueError`` if the dealer is no seat or a list
+        is not one a side.
+        """
         rules.check_seats(seats)
         if not 0 <= first_dealer < seats:
             raise ValueError(f"first dealer {first_dealer} is not a seat of 0..{seats - 1}")
         self.rules, self.seats, self.dealer = rules, seats, first_dealer
         sides = rules.side_count(seats)
-        self.scores = list(scores) or [0] * sides
-        self.set_backs = list(set_backs) or [0] * sides
+        self.scores = by_side(scores, sides, "scores")
+        self.set_backs = by_side(set_backs, sides, "set_backs")
         self.deals = 0
         self.result: GameResult | None = None
 

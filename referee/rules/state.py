@@ -62,13 +62,14 @@ class Deal:
         """Deals the pack (``pack[0]`` is the top card) and opens the auction.
 
         ``scores`` are the scores by side before the deal (all zero if left out). Raises ``ValueError`` if the pack is
-        not the 52 cards or the dealer is not a seat, ``RuleSetError`` if the game is not for that many seats.
+        not the 52 cards, the dealer is not a seat or the scores are not one a side, ``RuleSetError`` if the game is not
+        for that many seats.
         """
         rules.check_seats(seats)
         if not 0 <= dealer < seats:
             raise ValueError(f"dealer {dealer} is not a seat of 0..{seats - 1}")
         self.rules, self.seats, self.dealer = rules, seats, dealer
-        self.scores = list(scores) or [0] * rules.side_count(seats)
+        self.scores = by_side(scores, rules.side_count(seats), "scores")
         self.hands, self.stock = deal_out(pack, seats, dealer, rules.hand_size, rules.packet)
         self.dealt: tuple[Mask, ...] = tuple(self.hands)
         self.history: list[int] = []
@@ -129,6 +130,13 @@ class Deal:
     def __repr__(self) -> str:
         hands = " | ".join(hand_text(hand) for hand in self.hands)
         return f"<Deal {self.rules.name} seat {self.seat} {self.kind and self.kind.name}: {hands}>"
+
+
+def by_side(figures: Sequence[int], sides: int, name: str) -> list[int]:
+    """A list of one figure a side, all zero if none are given; raises ``ValueError`` for any other number of them."""
+    if len(figures) not in (0, sides):
+        raise ValueError(f"{name}: {len(figures)} figures for {sides} sides")
+    return list(figures) or [0] * sides
 
 
 def deal_out(
