@@ -193,3 +193,24 @@ def test_set_up_names_the_remedy_when_pip_fails(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "error: command gcc failed" in done.stderr
     assert "apt install build-essential python3-dev" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("ci", "status", "told"), [("", 0, "SKIPPED [2]"), ("true", 1, "with CI=true nothing is skipped")]
+)
+def test_a_missing_tool_is_one_line_and_under_ci_an_error(tmp_path: Path, ci: str, status: int, told: str) -> None:
+    (tmp_path / "conftest.py").write_bytes((ROOT / "tests" / "conftest.py").read_bytes())
+    body = 'import pytest\n\n@pytest.mark.needs("bwrap")\n@pytest.mark.parametrize("n", range(2))\ndef test(n): pass\n'
+    (tmp_path / "test_sandbox.py").write_text(body, "utf-8")
+    quiet = ["-q", "-rs", "-W", "ignore", "-o", "markers=needs(tool)", "-p", "no:cacheprovider"]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *quiet, tmp_path],
+        cwd=tmp_path,
+        env=os.environ | {"PATH": str(tmp_path), "CI": ci, "PYTEST_ADDOPTS": ""},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == status, done.stdout
+    assert told in done.stdout
+    assert "bwrap is not installed: apt install bubblewrap" in done.stdout
