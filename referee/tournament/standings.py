@@ -1,0 +1,229 @@
+"""Standings: one row an entrant, every column from the same closed sets.
+
+Rows are ordered by *advantage*: what the entrant gets per game of the league's measure beyond the average entrant at
+the same table. While all met the same opponents that is the order of the measure itself; where tables differ, it is
+fair to those that met strong ones. The rank beside it is a range, as wide as the data leave it.
+
+Rendering is done elsewhere; :meth:`Standings.to_json` gives plain data. Given the same games in the same order, all
+numbers are the same to the last digit; all but TrueSkill do not depend on the order of sets.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from math import fsum
+from typing import Any, Final, Literal
+
+from referee.tournament.awards import gather
+from referee.tournament.comparison import Comparison, compare
+from referee.tournament.paired import CONFIDENCE, Estimate, estimate
+from referee.tournament.plackett_luce import StrengthFit, fit_awards
+from referee.tournament.ranks import rank_ranges
+from referee.tournament.ratings import Skill, SkillTable, rate_skills
+from referee.tournament.resample import RESAMPLES, RatingInterval, Resampled, resample
+from referee.tournament.results import GameSet, MeasureName, check_sets, ranked_sides, set_means
+
+FEWEST_SETS: Final = 10
+"""Closed sets an entrant needs before it gets a rank."""
+
+Status = Literal["ranked", "too few to rank"]
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What is counted outside the results, for one entrant; passed through to its row.
+
+    Counts are over closed sets. Decision times in milliseconds, None where no decision was timed.
+    """
+
+    bids_made: int = 0
+    bids_set_back: int = 0
+    illegal_actions: int = 0
+    time_outs: int = 0
+    crashes: int = 0
+    decision_ms_median: float | None = None
+    decision_ms_p99: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One entrant.
+
+    ``rank_low``, ``rank_high``: best and worst rank the data support, 1 the best; None while ``status`` is "too few to
+    rank". ``measure``: the league's measure per game. ``advantage``: see the module. ``stability``: how often, 0..1,
+    this row stays ahead of the next under resampling; None where either has no rank. ``rating``: order-free, Elo-like,
+    mean 0. ``wins``: games finished first alone; ``shared_wins``: first together with another side. ``stakes``: total.
+    """
+
+    entrant: str
+    status: Status
+    rank_low: int | None
+    rank_high: int | None
+    measure: Estimate
+    advantage: float | None
+    stability: float | None
+    rating: RatingInterval
+    skill: Skill
+    sets: int
+    games: int
+    wins: int
+    shared_wins: int
+    stakes: float
+    tally: Tally
+
+
+@dataclass(frozen=True, slots=True)
+class Standings:
+    """The table of a league and how it was made.
+
+    ``status``: "too few to rank" while nobody has a rank. ``notes``: what a reader must know, in sentences.
+    """
+
+    measure: MeasureName
+    status: Status
+    sets: int
+    games: int
+    rows: tuple[Row, ...]
+    confidence: float
+    resamples: int
+    seed: str
+    draw_probability: float
+    tau: float
+    skipped: int
+    notes: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain dicts, lists, text and numbers, ready for ``json.dumps``."""
+        plain = asdict(self)
+        for row, source in zip(plain["rows"], self.rows, strict=True):
+            row["skill"]["conservative"] = source.skill.conservative
+        return {key: list(value) if isinstance(value, tuple) else value for key, value in plain.items()}
+
+
+@dataclass(slots=True)
+class _Counts:
+    games: int = 0
+    wins: int = 0
+    shared_wins: int = 0
+    stakes: list[float] = field(default_factory=list)
+    means: list[float] = field(default_factory=list)
+
+
+def standings(
+    sets: Iterable[GameSet],
+    tallies: Mapping[str, Tally],
+    *,
+    measure: MeasureName = "place",
+    entrants: Iterable[str] = (),
+    seed: str = "",
+    resamples: int = RESAMPLES,
+    skills: SkillTable | None = None,
+) -> Standings:
+    """The standings after these closed sets, in schedule order.
+
+    ``tallies``: by entrant key; an entrant without one has a row of zeros, and a tally makes a row. ``entrants``: more
+    keys that get a row though they have not played. ``seed``: of the bootstrap. ``skills``: TrueSkill of exactly these
+    sets, from a running :class:`referee.tournament.ratings.SkillRater`; made here when absent, which takes longest.
+
+    Raises ResultError for sets that contradict one another.
+    """
+    checked = check_sets(sets)
+    names = {key for games in checked for game in games for key in game.entrants} | set(tallies) | set(entrants)
+    skill_table = skills if skills is not None else rate_skills(checked, sorted(names))
+    awards = gather(checked, names)
+    fit = fit_awards(awards)
+    comparison = compare(checked, measure)
+    resampled = resample(checked, awards, fit, comparison, seed=seed, resamples=resamples) if checked else None
+    rows = _rows(checked, fit, comparison, resampled, skill_table, tallies, measure)
+    return Standings(
+        measure=measure,
+        status="ranked" if any(row.status == "ranked" for row in rows) else "too few to rank",
+        sets=len(checked),
+        games=awards.games,
+        rows=rows,
+        confidence=CONFIDENCE,
+        resamples=resamples,
+        seed=seed,
+        draw_probability=skill_table.draw_probability,
+        tau=skill_table.tau,
+        skipped=skill_table.skipped,
+        notes=_notes(rows, comparison, skill_table),
+    )
+
+
+def _rows(
+    sets: Sequence[GameSet],
+    fit: StrengthFit,
+    comparison: Comparison,
+    resampled: Resampled | None,
+    skill_table: SkillTable,
+    tallies: Mapping[str, Tally],
+    measure: MeasureName,
+) -> tuple[Row, ...]:
+    counts = _count(sets, measure)
+    advantages = dict(zip(comparison.entrants, comparison.advantages, strict=True))
+    order = sorted(fit.entrants, key=lambda key: _sort_key(key, counts.get(key), advantages.get(key)))
+    ranked = [key for key in order if key in counts and len(counts[key].means) >= FEWEST_SETS]
+    ranges = rank_ranges(comparison, ranked)
+    stability = dict(zip(ranked, resampled.stability(ranked), strict=False)) if resampled else {}
+    ratings = fit.ratings()
+    rows = []
+    for key in order:
+        count = counts.get(key, _Counts())
+        low, high = ranges.get(key, (None, None))
+        rows.append(
+            Row(
+                entrant=key,
+                status="ranked" if key in ranges else "too few to rank",
+                rank_low=low,
+                rank_high=high,
+                measure=estimate(count.means),
+                advantage=advantages.get(key),
+                stability=stability.get(key),
+                rating=resampled.ratings[key] if resampled else RatingInterval(ratings[key], None, None),
+                skill=skill_table.skills[key],
+                sets=len(count.means),
+                games=count.games,
+                wins=count.wins,
+                shared_wins=count.shared_wins,
+                stakes=fsum(count.stakes),
+                tally=tallies.get(key, Tally()),
+            )
+        )
+    return tuple(rows)
+
+
+def _sort_key(key: str, count: _Counts | None, advantage: float | None) -> tuple[int, float, str]:
+    """Ranked entrants first, then those with too few sets, then those without any; each by advantage, then by name."""
+    if count is None or advantage is None:
+        return 2, 0.0, key
+    return int(len(count.means) < FEWEST_SETS), -round(advantage, 12), key
+
+
+def _count(sets: Sequence[GameSet], measure: MeasureName) -> dict[str, _Counts]:
+    counts: dict[str, _Counts] = {}
+    for games in sets:
+        for key, mean in set_means(games, measure).items():
+            counts.setdefault(key, _Counts()).means.append(mean)
+        for game in games:
+            first = ranked_sides(game.entrants, game.places, game.sides)[0]
+            winners = {key for side in first for key in side}
+            for key in set(game.entrants):
+                counts[key].games += 1
+                counts[key].wins += key in winners and len(first) == 1
+                counts[key].shared_wins += key in winners and len(first) > 1
+            for key, stake in zip(game.entrants, game.measures.stakes, strict=True):
+                counts[key].stakes.append(stake)
+    return counts
+
+
+def _notes(rows: Sequence[Row], comparison: Comparison, skill_table: SkillTable) -> tuple[str, ...]:
+    notes = []
+    waiting = sum(row.status != "ranked" for row in rows)
+    if waiting:
+        notes.append(f"{waiting} of {len(rows)} entrants have fewer than {FEWEST_SETS} closed sets: too few to rank.")
+    groups = len(set(comparison.groups))
+    if groups > 1:
+        notes.append(f"The entrants form {groups} groups that never met: between groups nothing is compared.")
+    if skill_table.skipped:
+        notes.append(f"TrueSkill could not rate {skill_table.skipped} games and left them out.")
+    return (*notes, *skill_table.notes)
