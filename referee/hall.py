@@ -1,0 +1,146 @@
+"""The hall: every table in play in this process, and who sits where.
+
+It carries what an umpire says to the players and what they answer back to the umpire. No I/O and no clock: a driver
+(``referee.server``, or a plain loop for in-process play) hands in answers with their time, and sends what the sessions
+have ready.
+"""
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from referee.faults import Fault
+from referee.proceedings import Ask, DealClosed, GameClosed, Output, Ruled, Ruling, Voided
+from referee.protocol.translate import Malformed, deal_over, game_over, game_started, ruling_message
+from referee.record import Record, canonical, record_digest, seat_record
+from referee.rules import Action
+from referee.session import Answer, Session, Silence
+from referee.table import Table
+from referee.view import Turn
+
+Choose = Callable[[Turn], Action]
+"""An in-process player: a function from what the seat may know to an action."""
+
+
+class Local:
+    """A player in this process. It costs no time and cannot be lost."""
+
+    def __init__(self, choose: Choose) -> None:
+        self.choose = choose
+
+
+Player = Local | Session
+
+
+class Finish(Protocol):
+    """What the organiser does with a finished table: make and keep its record."""
+
+    def __call__(self, table: Table) -> Record | None:
+        """The record of the table, or ``None`` if it was no contest."""
+
+
+class Hall:
+    """All tables of a process. ``touched`` holds the sessions that may have something to send since it was emptied."""
+
+    def __init__(self, finish: Finish, on_ruling: Callable[[Table, Ruling], None] | None = None) -> None:
+        self.touched: set[Session] = set()
+        self.seated: dict[Table, Sequence[Player]] = {}
+        self._finish = finish
+        self._on_ruling = on_ruling
+        self._local: deque[tuple[Table, Turn, Local]] = deque()
+
+    def open(self, table: Table, players: Sequence[Player]) -> None:
+        """Seats the players (by seat) and starts the game."""
+        self.seated[table] = players
+        for chair, player in zip(table.spec.chairs, players, strict=True):
+            if isinstance(player, Session) and player.wants_notices:
+                player.news(game_started(chair, table.spec.first_dealer))
+        self._carry(table, table.start())
+        self._serve_local()
+
+    def answered(self, answers: Sequence[Answer]) -> None:
+        """Judges the answers of one message."""
+        for answer in answers:
+            table, turn_id = answer.pending.table, answer.pending.turn.turn_id
+            action = answer.action
+            if isinstance(action, Malformed):
+                outputs = table.malformed(turn_id, action.rule, action.sentence, answer.raw, answer.charged_us)
+            else:
+                outputs = table.answer(turn_id, action, answer.charged_us)
+            self._carry(table, outputs)
+        self._serve_local()
+
+    def silent(self, silence: Silence) -> None:
+        """Judges a turn that was not answered in time."""
+        table = silence.pending.table
+        self._carry(table, table.late(silence.pending.turn.turn_id, silence.charged_us))
+        self._serve_local()
+
+    def lose(self, table: Table, player: Player, fault: Fault, sentence: str) -> None:
+        """A player loses its game at a table: every seat it holds there is forfeited."""
+        for seat, other in enumerate(self.seated.get(table, ())):
+            if other is player:
+                self._carry(table, table.lose(seat, fault, sentence))
+        self._serve_local()
+
+    def abandon(self, table: Table, sentence: str) -> None:
+        """Ends a game as no contest."""
+        self._carry(table, table.abandon(sentence))
+        self._serve_local()
+
+    def tables_of(self, player: Player) -> list[Table]:
+        """The tables at which a player sits now."""
+        return [table for table, players in self.seated.items() if player in players]
+
+    def _carry(self, table: Table, outputs: Sequence[Output]) -> None:
+        players = self.seated.get(table)
+        if players is None:
+            return
+        for output in outputs:
+            if isinstance(output, Ask):
+                player = players[output.turn.chair.seat]
+                if isinstance(player, Session):
+                    player.offer(table, output.turn)
+                    self.touched.add(player)
+                else:
+                    self._local.append((table, output.turn, player))
+            elif isinstance(output, Ruled):
+                self._rule(table, players, output.ruling)
+            elif isinstance(output, DealClosed):
+                self._tell_deal(table, players, output)
+            elif isinstance(output, GameClosed | Voided):
+                self._close(table, players, output)
+
+    def _rule(self, table: Table, players: Sequence[Player], ruling: Ruling) -> None:
+        player = players[ruling.seat]
+        if isinstance(player, Session):
+            player.tell(ruling_message(ruling, table.spec.chairs[ruling.seat]))
+            self.touched.add(player)
+        if self._on_ruling:
+            self._on_ruling(table, ruling)
+
+    def _tell_deal(self, table: Table, players: Sequence[Player], closed: DealClosed) -> None:
+        for chair, player in zip(table.spec.chairs, players, strict=True):
+            if isinstance(player, Session) and player.wants_notices:
+                player.news(deal_over(chair, closed, closed.log.history))
+                self.touched.add(player)
+
+    def _close(self, table: Table, players: Sequence[Player], closed: GameClosed | Voided) -> None:
+        del self.seated[table]
+        record = self._finish(table)
+        if record is None or not isinstance(closed, GameClosed):
+            return
+        digest = ""
+        for chair, player in zip(table.spec.chairs, players, strict=True):
+            if isinstance(player, Session) and player.wants_notices:
+                digest = digest or record_digest(record)
+                own = canonical(seat_record(record, chair.seat))
+                player.news(game_over(chair, closed.result, digest, own))
+                self.touched.add(player)
+
+    def _serve_local(self) -> None:
+        """Lets in-process players answer until none is asked."""
+        while self._local:
+            table, turn, player = self._local.popleft()
+            if table.open is turn:
+                self._carry(table, table.answer(turn.turn_id, player.choose(turn), 0))

@@ -1,0 +1,177 @@
+"""A player that dials in: its session, its stream, and what is made of every message it sends."""
+
+import asyncio
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from google.protobuf.message import DecodeError
+
+from referee.faults import Fault
+from referee.protocol import wire
+from referee.rules.conduct import STRAYS
+from referee.session import Answer, Session
+
+PROTOCOL_MINOR = 0
+MAX_MESSAGE_BYTES = 64 * 1024
+_STREAMS_A_GAME = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What a session is told when it joins, and what it must be able to play. Times are in microseconds."""
+
+    name: str
+    slot: int
+    variants: tuple[str, ...]
+    joined: wire.Joined
+    move_us: int
+    max_in_flight: int = 64
+    latency_us: int = 0
+
+
+class Stream:
+    """One connection of a guest. ``wake`` tells its writer that something may be ready."""
+
+    def __init__(self) -> None:
+        self.wake = asyncio.Event()
+        self.farewell: wire.Farewell | None = None
+        self.done = False
+
+    def dismiss(self, reason: wire.FarewellReason.ValueType, sentence: str) -> None:
+        """Says farewell on this stream; nothing else is sent after it."""
+        if self.farewell is None:
+            self.farewell = wire.Farewell(reason=reason, sentence=sentence)
+            self.wake.set()
+
+
+class Guest:
+    """One session slot of an entrant. It outlives streams and processes; ``on_loss`` is told when a stream ends early.
+
+    ``ready`` is set while a joined stream is there. ``on_fault`` is told of faults that end the session.
+    """
+
+    def __init__(
+        self, token: str, terms: Terms, judge: Callable[[Sequence[Answer]], None], clock: Callable[[], int]
+    ) -> None:
+        """``judge`` is given the answers of each message, ``clock`` tells the time in microseconds."""
+        self.token, self.terms, self._judge, self._clock = token, terms, judge, clock
+        self.session = Session(terms.move_us, terms.max_in_flight, terms.latency_us)
+        self.stream: Stream | None = None
+        self.ready = asyncio.Event()
+        self.refusal = ""
+        self.streams = 0
+        self.games = 0
+        self.leaving = False
+        self.stateful = False
+        self.version = ""
+        self.on_loss: Callable[[], None] = lambda: None
+        self.on_fault: Callable[[Fault, str], None] = lambda _fault, _sentence: None
+        self.stalled_us = 0
+
+    @property
+    def token_digest(self) -> str:
+        """What may be written to a log of the token."""
+        return hashlib.sha256(self.token.encode()).hexdigest()[:8]
+
+    def connect(self, stream: Stream) -> bool:
+        """A new authenticated stream takes over; ``False`` if there have been too many of them."""
+        self.streams += 1
+        if self.streams > _STREAMS_A_GAME * (1 + self.games):
+            self.on_fault(Fault.PROTOCOL, f"It opened {self.streams} streams.")
+            return False
+        if self.stream is not None:
+            old, self.stream = self.stream, None
+            self.ready.clear()
+            old.dismiss(wire.FAREWELL_REASON_SUPERSEDED, "A newer stream with the same token has taken over.")
+            self.session.lost_stream(cautious=False)
+        self.stream = stream
+        return True
+
+    def disconnect(self, stream: Stream) -> None:
+        """A stream has ended, for whatever reason."""
+        stream.done = True
+        if stream is not self.stream:
+            return
+        self.stream = None
+        self.ready.clear()
+        if not self.leaving:
+            self.on_loss()
+
+    def receive(self, stream: Stream, data: bytes) -> None:
+        """One message of the bot, as bytes."""
+        if stream is not self.stream or stream.farewell is not None:
+            return
+        try:
+            request = wire.PlayRequest.FromString(data)
+        except DecodeError:
+            self._stray(stream)
+            return
+        if not self.ready.is_set():
+            self._join(stream, request)
+            return
+        if request.HasField("join"):
+            self._stray(stream)
+        if request.moves:
+            answers = self.session.heard(request.moves, self._clock())
+            self.stalled_us = 0
+            self._judge(answers)
+        elif not request.HasField("join"):
+            self._stray(stream)
+        self._check_strays()
+
+    def _stray(self, stream: Stream) -> None:
+        self.session.strays += 1
+        if not self.ready.is_set():
+            self.refusal = "Its first message was no Join."
+            stream.dismiss(wire.FAREWELL_REASON_REFUSED, "The first message has to be a PlayRequest with a Join.")
+        self._check_strays()
+
+    def _check_strays(self) -> None:
+        if self.session.strays > STRAYS:
+            strays, self.session.strays = self.session.strays, 0
+            self.on_fault(Fault.PROTOCOL, f"AF-PROTO-004: it sent {strays} messages or moves that answer nothing.")
+
+    def _join(self, stream: Stream, request: wire.PlayRequest) -> None:
+        if not request.HasField("join"):
+            self._stray(stream)
+            return
+        join = request.join
+        lacking = [name for name in self.terms.variants if join.variants and name not in join.variants]
+        if lacking:
+            self.refusal = f"It plays {_listed(join.variants)}, not {lacking[0]}."
+            stream.dismiss(
+                wire.FAREWELL_REASON_REFUSED, f"This league plays {lacking[0]}, which your Join does not name."
+            )
+            return
+        wanted = join.max_in_flight if join.HasField("max_in_flight") else 1
+        self.session.max_in_flight = max(1, min(wanted, self.terms.max_in_flight))
+        self.session.wants_notices = join.wants_notices
+        self.stateful, self.version = join.stateful, _clean(join.version)
+        stream.wake.set()
+        self.ready.set()
+
+    def greeting(self) -> wire.Joined:
+        """What the bot is told when it has joined."""
+        joined = wire.Joined()
+        joined.CopyFrom(self.terms.joined)
+        joined.protocol_minor = PROTOCOL_MINOR
+        joined.name, joined.slot = self.terms.name, self.terms.slot
+        joined.max_in_flight = self.session.max_in_flight
+        joined.max_message_bytes = MAX_MESSAGE_BYTES
+        return joined
+
+    def leave(self, reason: wire.FarewellReason.ValueType, sentence: str) -> None:
+        """Says farewell; from now on the end of the stream is no fault."""
+        self.leaving = True
+        if self.stream is not None:
+            self.stream.dismiss(reason, sentence)
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(_clean(name) for name in names[:5])
+
+
+def _clean(text: str) -> str:
+    """A bot's own words, harmless and short enough for a log line."""
+    return "".join(char for char in text[:40] if char.isprintable() and char.isascii())

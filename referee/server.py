@@ -1,0 +1,248 @@
+"""Streams to tables: the gRPC service, one event loop a process.
+
+Every local bot gets a server of its own on a unix socket (loopback TCP where those are missing); remote bots share one
+TCP server. The handler authenticates, reads bytes, and writes what the guest's session has ready; it decides nothing.
+"""
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import grpc
+import grpc.aio
+
+from referee.faults import Fault
+from referee.hall import Hall
+from referee.protocol import wire
+from referee.seats.guest import MAX_MESSAGE_BYTES, Guest, Stream
+from referee.session import Session
+
+_LOG = logging.getLogger(__name__)
+SERVICE = "allfours.v1.RefereeService"
+
+OPTIONS = (
+    ("grpc.so_reuseport", 0),
+    ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
+    ("grpc.max_send_message_length", -1),
+    ("grpc.max_metadata_size", 8 * 1024),
+    ("grpc.server_handshake_timeout_ms", 2_000),
+    ("grpc.keepalive_time_ms", 20_000),
+    ("grpc.keepalive_timeout_ms", 10_000),
+    ("grpc.http2.min_recv_ping_interval_without_data_ms", 5_000),
+    ("grpc.max_connection_idle_ms", 60_000),
+)
+_TICK_S = 0.05
+_STALL_US = 20_000
+NO_CONTEST_STALL_US = 250_000
+
+
+def monotonic_us() -> int:
+    """The referee's clock, in microseconds."""
+    return time.monotonic_ns() // 1000
+
+
+@dataclass(slots=True)
+class Door:
+    """One listening address. ``owner`` is the only guest let in at a local bot's own door."""
+
+    address: str
+    server: grpc.aio.Server
+    owner: Guest | None = None
+    streams: set[asyncio.Task[None]] = field(default_factory=set)
+
+
+class Host:
+    """The guests of a process and their hall. ``serve`` opens a door, ``watch`` keeps the clocks.
+
+    ``asked_at_once`` bounds how many bots think at the same time (a competitive clock); 0 = no bound.
+    """
+
+    def __init__(self, hall: Hall, asked_at_once: int = 0) -> None:
+        self.hall, self.asked_at_once = hall, asked_at_once
+        self.guests: dict[str, Guest] = {}
+        self._by_session: dict[Session, Guest] = {}
+        self._queueing: dict[Guest, None] = {}
+        self.on_hung: Callable[[Guest], None] = lambda _guest: None
+
+    def admit(self, guest: Guest) -> None:
+        """Lets a guest in who shows its token."""
+        self.guests[guest.token] = guest
+        self._by_session[guest.session] = guest
+
+    def pump(self) -> None:
+        """Wakes the writers of all sessions that may have something to send."""
+        touched = self.hall.touched
+        while touched:
+            guest = self._by_session.get(touched.pop())
+            if guest is not None and guest.stream is not None:
+                guest.stream.wake.set()
+
+    @contextlib.asynccontextmanager
+    async def serve(self, address: str, owner: Guest | None = None, credentials: Any = None) -> AsyncIterator[Door]:
+        """Opens a door at ``unix:PATH`` or ``tcp:HOST:PORT`` (port 0: any) and closes it at the end.
+
+        Raises ``OSError`` if the address cannot be had. The door's ``address`` is what bots are told.
+        """
+        server = grpc.aio.server(options=OPTIONS, maximum_concurrent_rpcs=256)
+        door = Door(address, server, owner)
+        server.add_generic_rpc_handlers((_Handlers(self, door),))
+        _add_health_and_reflection(server)
+        target = address.removeprefix("tcp:").removeprefix("tls:")
+        try:
+            port = server.add_secure_port(target, credentials) if credentials else server.add_insecure_port(target)
+        except RuntimeError as error:
+            raise OSError(f"cannot listen at {address}: {error}") from None
+        if not address.startswith("unix:"):
+            door.address = f"{address.rpartition(':')[0]}:{port}"
+        await server.start()
+        try:
+            yield door
+        finally:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(server.stop(0.2), 2)
+
+    async def watch(self) -> None:
+        """Rules on silences, and takes the referee's own stalls off the bots' time; runs until cancelled."""
+        expected = monotonic_us() + int(_TICK_S * 1e6)
+        while True:
+            await asyncio.sleep(_TICK_S)
+            now = monotonic_us()
+            stall = now - expected
+            if stall > _STALL_US:
+                for guest in self.guests.values():
+                    guest.session.excuse(stall, now)
+                    guest.stalled_us += stall
+            for guest in tuple(self.guests.values()):
+                if guest.ready.is_set():
+                    self._check_silence(guest, now)
+            self.pump()
+            expected = monotonic_us() + int(_TICK_S * 1e6)
+
+    def _check_silence(self, guest: Guest, now: int) -> None:
+        silence = guest.session.silent(now)
+        if silence is None:
+            return
+        if guest.stalled_us > NO_CONTEST_STALL_US:
+            stalled, guest.stalled_us = guest.stalled_us // 1000, 0
+            self.hall.abandon(silence.pending.table, f"the referee stalled for {stalled} ms while a decision ran late")
+        else:
+            self.hall.silent(silence)
+        self.hall.touched.add(guest.session)
+        if silence.hung:
+            self.on_hung(guest)
+
+    def next_message(self, guest: Guest, stream: Stream) -> bytes | None:
+        """What a stream has to send now, or ``None``."""
+        if stream.farewell is not None:
+            return wire.PlayResponse(farewell=stream.farewell).SerializeToString()
+        if not guest.ready.is_set():
+            return None
+        if self.asked_at_once and self._must_wait(guest):
+            return None
+        response = guest.session.flush(monotonic_us())
+        return None if response is None else response.SerializeToString()
+
+    def _must_wait(self, guest: Guest) -> bool:
+        """Whether so many bots are thinking that this one has to queue; wakes the next in the queue if not."""
+        asked = sum(1 for other in self.guests.values() if other.session.open)
+        if asked >= self.asked_at_once and not guest.session.open and guest.session.waiting:
+            self._queueing[guest] = None
+            return True
+        self._queueing.pop(guest, None)
+        return False
+
+    def made_room(self) -> None:
+        """Wakes the bots that queue for a place among those that think."""
+        for guest in tuple(self._queueing):
+            if guest.stream is not None:
+                guest.stream.wake.set()
+
+
+class _Handlers(grpc.GenericRpcHandler):
+    """Routes the one method of the service; any other answers UNIMPLEMENTED."""
+
+    def __init__(self, host: Host, door: Door) -> None:
+        self._host, self._door = host, door
+        self._play: Any = grpc.stream_stream_rpc_method_handler(self.play)
+
+    def service(self, handler_call_details: grpc.HandlerCallDetails) -> Any:
+        """The handler of ``Play``, without a deserializer: bytes that cannot be read must reach us."""
+        return self._play if handler_call_details.method == f"/{SERVICE}/Play" else None
+
+    async def play(self, _requests: Any, context: Any) -> None:
+        """One stream from start to end. No exception's text ever leaves it."""
+        guest = self._authenticate(context)
+        if guest is None:
+            await context.abort(grpc.StatusCode.UNAUTHENTICATED, "no session has this token")
+            return
+        stream = Stream()
+        if not guest.connect(stream):
+            await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "too many streams")
+            return
+        writer = asyncio.create_task(self._write(guest, stream, context))
+        try:
+            await self._read(guest, stream, context)
+        except asyncio.CancelledError:
+            raise
+        except Exception:  # noqa: BLE001  # whatever it is, its text must not cross the wire
+            _LOG.exception("a stream of %s ended by an error of the referee", guest.terms.name)
+            await context.abort(grpc.StatusCode.INTERNAL, "the referee failed")
+        finally:
+            writer.cancel()
+            guest.disconnect(stream)
+            self._host.pump()
+
+    def _authenticate(self, context: Any) -> Guest | None:
+        token = ""
+        for key, value in context.invocation_metadata() or ():
+            if key == "authorization" and isinstance(value, str):
+                token = value.removeprefix("Bearer ")
+        guest = self._host.guests.get(token)
+        owner = self._door.owner
+        if owner is not None and guest is not owner:
+            if guest is not None:
+                owner.on_fault(Fault.POLICY, "It came with the token of another session.")
+            return None
+        return guest
+
+    async def _read(self, guest: Guest, stream: Stream, context: Any) -> None:
+        host = self._host
+        while True:
+            data = await context.read()
+            if data is grpc.aio.EOF:
+                return
+            guest.receive(stream, data)
+            host.pump()
+            if host.asked_at_once:
+                host.made_room()
+
+    async def _write(self, guest: Guest, stream: Stream, context: Any) -> None:
+        try:
+            await stream.wake.wait()
+            if stream.farewell is None:
+                await context.write(wire.PlayResponse(joined=guest.greeting()).SerializeToString())
+            while True:
+                data = self._host.next_message(guest, stream)
+                if data is None:
+                    stream.wake.clear()
+                    await stream.wake.wait()
+                    continue
+                await context.write(data)
+                if stream.farewell is not None:
+                    return
+        except (grpc.RpcError, grpc.aio.UsageError, asyncio.InvalidStateError):
+            return  # the stream has ended; its reader says so
+
+
+def _add_health_and_reflection(server: grpc.aio.Server) -> None:
+    """The standard health and reflection services, so that common tools work against the referee."""
+    from grpc_health.v1 import health, health_pb2, health_pb2_grpc  # slow to import
+    from grpc_reflection.v1alpha import reflection
+
+    servicer = health.aio.HealthServicer()
+    health_pb2_grpc.add_HealthServicer_to_server(servicer, server)
+    reflection.enable_server_reflection((SERVICE, health_pb2.DESCRIPTOR.services_by_name["Health"].full_name), server)
