@@ -49,7 +49,7 @@ types: .venv/dev.stamp ## mypy --strict on everything shipped, pyright strict on
 	@$(BIN)/basedpyright
 
 imports: .venv/dev.stamp ## import contracts: every arrow points down
-	@$(BIN)/lint-imports
+	@$(BIN)/lint-imports --no-logo
 
 proto-lint: .venv/dev.stamp ## buf: style, comments and layout of the wire contract
 	@$(BIN)/buf lint protos
