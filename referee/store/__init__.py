@@ -1,0 +1,23 @@
+"""One SQLite file a league: the single source of truth. Any SQLite tool opens it.
+
+A finished game, its record, the end of its attempt and the head of its set's hash chain are one transaction. Only one
+process writes: ``Store.write`` takes a lock that dies with the process. Times are UTC in ISO 8601.
+"""
+
+from referee.store.chain import chain_end, chain_next, chain_start, fold_root
+from referee.store.league import Store, now
+from referee.store.schema import FaultRow, FixtureRow, GameRow, SetRow, StoreError
+
+__all__ = [
+    "FaultRow",
+    "FixtureRow",
+    "GameRow",
+    "SetRow",
+    "Store",
+    "StoreError",
+    "chain_end",
+    "chain_next",
+    "chain_start",
+    "fold_root",
+    "now",
+]

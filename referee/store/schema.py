@@ -1,0 +1,100 @@
+"""The tables of a store, and their rows."""
+
+import sqlite3
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+SCHEMA_VERSION = 1
+
+SCHEMA = """
+CREATE TABLE league (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE entrant (
+    key TEXT PRIMARY KEY, position INTEGER NOT NULL UNIQUE, about TEXT NOT NULL, withdrawn TEXT
+) STRICT, WITHOUT ROWID;
+CREATE TABLE game_set (
+    id TEXT PRIMARY KEY, position INTEGER NOT NULL UNIQUE, redeal INTEGER NOT NULL DEFAULT 0,
+    state TEXT NOT NULL DEFAULT 'OPEN' CHECK (state IN ('OPEN', 'SCORED', 'VOID')), reason TEXT,
+    chain TEXT NOT NULL, games INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+CREATE TABLE fixture (
+    id TEXT PRIMARY KEY, set_id TEXT NOT NULL REFERENCES game_set (id), rotation INTEGER NOT NULL, seats TEXT NOT NULL,
+    UNIQUE (set_id, rotation)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE attempt (
+    id INTEGER PRIMARY KEY, fixture_id TEXT NOT NULL REFERENCES fixture (id), redeal INTEGER NOT NULL,
+    started TEXT NOT NULL, ended TEXT, outcome TEXT, reason TEXT, processes TEXT NOT NULL DEFAULT '[]'
+) STRICT;
+CREATE TABLE game (
+    fixture_id TEXT NOT NULL REFERENCES fixture (id), redeal INTEGER NOT NULL,
+    attempt_id INTEGER NOT NULL UNIQUE REFERENCES attempt (id),
+    number INTEGER NOT NULL UNIQUE, record BLOB NOT NULL, record_digest TEXT NOT NULL, result_digest TEXT NOT NULL,
+    summary TEXT NOT NULL, PRIMARY KEY (fixture_id, redeal)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE ruling (
+    fixture_id TEXT NOT NULL, redeal INTEGER NOT NULL, number INTEGER NOT NULL, entrant TEXT NOT NULL,
+    seat INTEGER NOT NULL, step INTEGER NOT NULL, fault TEXT NOT NULL, rule TEXT NOT NULL, sentence TEXT NOT NULL,
+    consequence TEXT NOT NULL, PRIMARY KEY (fixture_id, redeal, number)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE fault (
+    id INTEGER PRIMARY KEY, at TEXT NOT NULL, entrant TEXT NOT NULL, fault TEXT NOT NULL, sentence TEXT NOT NULL,
+    log TEXT NOT NULL
+) STRICT;
+"""
+
+
+class StoreError(Exception):
+    """A store that cannot be opened, is in use, or refuses what would contradict it. Names the file and the remedy."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetRow:
+    """A set of the schedule. ``position`` is its place in the schedule, ``chain`` the head of its hash chain."""
+
+    id: str
+    position: int
+    redeal: int = 0
+    state: str = "OPEN"
+    reason: str | None = None
+    chain: str = ""
+    games: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FixtureRow:
+    """One game of the schedule: which entrant sits where."""
+
+    id: str
+    set_id: str
+    rotation: int
+    seats: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GameRow:
+    """A finished game. ``number`` counts games in the order in which they were stored, from 1."""
+
+    fixture_id: str
+    redeal: int
+    number: int
+    record_digest: str
+    result_digest: str
+    summary: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class FaultRow:
+    """A fault of an entrant outside any single decision: a crash, a failed start."""
+
+    at: str
+    entrant: str
+    fault: str
+    sentence: str
+    log: str
+
+
+def check_version(path: Path, db: sqlite3.Connection) -> None:
+    """Raises ``StoreError`` if the file was written by another version."""
+    version = db.execute("PRAGMA user_version").fetchone()[0]
+    if version != SCHEMA_VERSION:
+        raise StoreError(f"{path} has schema version {version}, this referee reads {SCHEMA_VERSION}")
