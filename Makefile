@@ -76,4 +76,4 @@ docs: .venv/docs.stamp ## build the documentation into docs/_build
 
 clean: ## remove .venv, caches and what was built (leagues stay)
 	@rm -rf .venv build dist docs/_build .coverage .coverage.* .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
-	@find referee tests benchmarks sample_bots -name __pycache__ -type d -prune -exec rm -rf {} +
+	@find . -name .git -prune -o -type d -name __pycache__ -prune -exec rm -rf {} +
