@@ -1,0 +1,134 @@
+"""What a bot sees of the file system in its sandbox, as options of bubblewrap."""
+
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from referee.seats.limits import Limits
+from referee.seats.program import (
+    PACKAGE,
+    Command,
+    LaunchError,
+    installations,
+    is_own_python,
+    is_python,
+    is_too_wide,
+    user_site,
+)
+
+HOME = "/tmp"
+"""The private folder of a bot in a sandbox, also for temporary files."""
+
+SOCKET_FOLDER = "/run/referee"
+"""Where a bot in a sandbox finds its socket."""
+
+_SYSTEM = ("/usr", "/nix/store", "/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d")
+_TOP_FOLDERS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+_MOST_ENTRIES = 1000
+
+
+def mounts(command: Command, program: Path, limits: Limits, socket: Path | None, *, other_user: bool) -> list[str]:
+    """The options that build the file system of one bot.
+
+    `other_user`: the bot runs under another user id than the referee, so what it needs must be readable for all.
+    Raises LaunchError if its folder is too wide to be shown, or not readable.
+    """
+    options = [*_system(), "--proc", "/proc", "--dev", "/dev"]
+    for place in ("/dev/shm", HOME):
+        options += ["--perms", "1777", "--size", str(limits.disk_bytes), "--tmpfs", place]
+    options += ["--remount-ro", "/dev"]
+    made: set[Path] = set()
+    if socket is not None:
+        options += _parents(Path(SOCKET_FOLDER, socket.name), made)
+        options += ["--ro-bind", str(socket), f"{SOCKET_FOLDER}/{socket.name}"]
+    folder = command.folder.absolute()
+    wanted = {path for path in _libraries(program, folder) if path.exists()}
+    wanted |= {path.absolute() for path in command.reads}
+    options += _read_only(sorted(path for path in wanted if not path.is_relative_to(folder)), made)
+    return options + list(_own_folder(command, program, made, other_user=other_user))
+
+
+def _system() -> Iterator[str]:
+    """The system's programs and libraries. /bin is a link to /usr/bin on most, a folder on some."""
+    for name in _TOP_FOLDERS:
+        if os.path.islink(name):
+            yield from ("--symlink", os.readlink(name), name)
+        elif os.path.isdir(name):
+            yield from ("--ro-bind", name, name)
+    java = (str(path) for path in Path("/etc").glob("java*"))
+    for name in (*_SYSTEM, *java):
+        yield from ("--ro-bind-try", name, name)
+
+
+def _libraries(program: Path, folder: Path) -> Iterator[Path]:
+    """What the program needs from outside of the bot's folder."""
+    yield from installations(program, folder)
+    if is_python(program):
+        yield PACKAGE
+        own_site = user_site() if is_own_python(program) else None
+        if own_site is not None:
+            yield own_site
+
+
+def _is_system(path: Path) -> bool:
+    return any(path.is_relative_to(place) for place in (*_SYSTEM, *_TOP_FOLDERS))
+
+
+def _read_only(paths: Iterable[Path], made: set[Path]) -> Iterator[str]:
+    """Options that show each path in its own place; sorted, so that a folder comes before what it holds."""
+    shown: list[Path] = []
+    for path in paths:
+        if not _is_system(path) and not any(path.is_relative_to(place) for place in shown):
+            shown.append(path)
+            yield from (*_parents(path, made), "--ro-bind", str(path), str(path))
+
+
+def _parents(path: Path, made: set[Path]) -> Iterator[str]:
+    """Makes the folders above a path, readable for all: bubblewrap's own are for root alone."""
+    for parent in reversed(path.parents[:-1]):
+        if parent not in made:
+            made.add(parent)
+            yield from ("--perms", "0755", "--dir", str(parent))
+
+
+def _own_folder(command: Command, program: Path, made: set[Path], *, other_user: bool) -> Iterator[str]:
+    """Shows the bot's own folder, or those of its entries that the bot may see.
+
+    A folder that only its owner may enter, as temporary ones are, is made anew and filled with its entries.
+    """
+    folder = command.folder.absolute()
+    if _is_system(folder):
+        return
+    if not command.only and is_too_wide(folder):
+        raise LaunchError(f"bot {command.name}: folder {folder} holds more than a bot: move the bot to one of its own")
+    if not command.only and (not other_user or _is_public(folder)):
+        yield from (*_parents(folder, made), "--ro-bind", str(folder), str(folder))
+        return
+    names = set(command.only or os.listdir(folder))
+    if program.is_relative_to(folder):
+        names.add(program.relative_to(folder).parts[0])
+    if len(names) > _MOST_ENTRIES:
+        raise LaunchError(f"bot {command.name}: folder {folder} is closed to other users: chmod o+rx {folder}")
+    yield from _parents(folder / "entry", made)
+    for name in sorted(names):
+        yield from _entry(command.name, folder / name, other_user=other_user)
+
+
+def _entry(bot: str, path: Path, *, other_user: bool) -> Iterator[str]:
+    """Shows one entry of a bot's folder. A link stays a link: it must not open what it points to outside."""
+    if path.name in {"", ".."} or not os.path.lexists(path):
+        raise LaunchError(f"bot {bot}: {path} does not exist: correct the list of files")
+    if path.is_symlink():
+        yield from ("--symlink", str(path.readlink()), str(path))
+        return
+    if other_user and not _is_public(path):
+        raise LaunchError(f"bot {bot}: {path} is closed to other users: chmod -R o+rX {path}")
+    yield from ("--ro-bind", str(path), str(path))
+
+
+def _is_public(path: Path) -> bool:
+    """Whether all users may read a file, or read and enter a folder."""
+    mode = path.stat().st_mode
+    needed = 0o005 if stat.S_ISDIR(mode) else 0o004
+    return mode & needed == needed

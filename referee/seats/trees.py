@@ -1,0 +1,241 @@
+"""Finds and ends all processes of one bot, and nothing else (Linux; elsewhere only what a process group can do).
+
+A process belongs to a bot if it is the process that was launched, in its session, or a child of one that belongs; or
+if it carries the bot's marker in its environment (`REFEREE_BOT_ID`), which finds what has left the session and lost its
+parents. No signal goes to anything else. Signals go through a pidfd whose owner was looked at again, so a process
+number that the system has given away meanwhile is safe.
+"""
+
+import contextlib
+import ctypes
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterable
+from functools import cache
+from typing import NamedTuple
+
+from referee.seats.cgroup import Group
+
+MARKER = "REFEREE_BOT_ID"
+"""The environment variable that marks every process of a bot. Its value: namespace.pid.start of the referee, random."""
+
+PR_SET_CHILD_SUBREAPER = 36
+
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+_DEAD = frozenset("ZXx")
+_MARKERS: dict[tuple[int, int], str | None] = {}
+
+
+class Process(NamedTuple):
+    """One process as /proc shows it. `started` is in clock ticks after boot, `resident` in bytes."""
+
+    pid: int
+    parent: int
+    session: int
+    state: str
+    started: int
+    resident: int
+
+    @property
+    def dead(self) -> bool:
+        """Whether it has ended, and at most waits to be reaped."""
+        return self.state in _DEAD
+
+
+def process(pid: int) -> Process | None:
+    """Process `pid`, or None if there is none (or no /proc)."""
+    text = _read(f"/proc/{pid}/stat")
+    if not text:
+        return None
+    # The command's name is in parentheses and may itself hold spaces and parentheses.
+    words = text[text.rindex(b")") + 2 :].split()
+    state, parent, session = words[0].decode(), int(words[1]), int(words[3])
+    return Process(pid, parent, session, state, int(words[19]), int(words[21]) * _PAGE)
+
+
+def processes() -> dict[int, Process]:
+    """All processes that this one can see, by number; empty where there is no /proc."""
+    try:
+        names = os.listdir("/proc")
+    except OSError:
+        return {}
+    found = (process(int(name)) for name in names if name.isdigit())
+    return {one.pid: one for one in found if one is not None}
+
+
+def marker_of(pid: int) -> str | None:
+    """The marker in the environment that process `pid` was started with; None without one, or if it is not ours to see."""
+    wanted = f"{MARKER}=".encode()
+    for entry in _read(f"/proc/{pid}/environ").split(b"\0"):
+        if entry.startswith(wanted):
+            return entry[len(wanted) :].decode("ascii", "replace")
+    return None
+
+
+def _marker(one: Process) -> str | None:
+    """As `marker_of`, but each process is asked only once: a marker is inherited, never gained."""
+    key = (one.pid, one.started)
+    if key not in _MARKERS:
+        if len(_MARKERS) > 10_000:
+            _MARKERS.clear()
+        _MARKERS[key] = marker_of(one.pid)
+    return _MARKERS[key]
+
+
+def _read(path: str) -> bytes:
+    """All of a file of /proc; empty if it cannot be read."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    try:
+        parts = []
+        while part := os.read(handle, 65536):
+            parts.append(part)
+        return b"".join(parts)
+    except OSError:
+        return b""
+    finally:
+        os.close(handle)
+
+
+def send(target: Process, number: int) -> bool:
+    """Sends a signal to exactly this process. False if it is gone, or is not ours to signal."""
+    try:
+        handle = os.pidfd_open(target.pid)
+    except (AttributeError, OSError):
+        # Gone, or a kernel before 5.3. There a number could change hands between the look and the signal, in theory.
+        return _is_same(target) and _attempt(lambda: os.kill(target.pid, number))
+    try:
+        return _is_same(target) and _attempt(lambda: signal.pidfd_send_signal(handle, number))
+    finally:
+        os.close(handle)
+
+
+def _is_same(target: Process) -> bool:
+    now = process(target.pid)
+    return now is not None and now.started == target.started
+
+
+def _attempt(call: Callable[[], None]) -> bool:
+    try:
+        call()
+    except OSError:
+        return False
+    return True
+
+
+@cache
+def adopt_orphans() -> bool:
+    """Makes orphans of our bots our own children, so that they can be reaped wherever init does not. Linux only."""
+    if sys.platform != "linux":
+        return False
+    return bool(ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0)
+
+
+class Tree:
+    """The processes of one bot: `root` was launched, `marker` is its `REFEREE_BOT_ID`, `group` its control group."""
+
+    def __init__(self, root: int, marker: str, group: Group | None = None) -> None:
+        """Call it while `root` is not reaped yet, so that its number cannot be another's."""
+        self.root = root
+        self.marker = marker
+        self.group = group
+        self.known: dict[int, Process] = {}
+        """All of its processes as of the last look, with dead ones that nobody has reaped yet."""
+        self.swept: set[int] = set()
+        """Those that `strike` found alive."""
+        first = process(root)
+        self._born = first.started if first else 0
+
+    def look(self, everything: dict[int, Process] | None = None) -> list[Process]:
+        """Finds the bot's processes in a picture of the system (a new one by default), dead ones included."""
+        everything = processes() if everything is None else everything
+        # A process of an earlier look counts only if it is still the same one, not a new owner of its number.
+        known = {pid for pid, old in self.known.items() if pid in everything and everything[pid].started == old.started}
+        known |= {one.pid for one in everything.values() if one.pid == self.root or self._bears_our_sign(one)}
+        # Nobody can enter a session from outside: who shares one with a process of the bot comes from the bot.
+        sessions = {everything[pid].session for pid in known} - {os.getsid(0), 0}
+        known |= {one.pid for one in everything.values() if one.session in sessions}
+        self.known = {pid: everything[pid] for pid in with_descendants(known, everything)}
+        return list(self.known.values())
+
+    def _bears_our_sign(self, one: Process) -> bool:
+        """Whether a process is in our control group or carries our marker. What is older than the root cannot."""
+        if one.started < self._born:
+            return False
+        if self.group is not None and self.group.holds(one.pid):
+            return True
+        return not one.dead and _marker(one) == self.marker
+
+    def strike(self) -> tuple[int, ...]:
+        """Sends SIGKILL to all but the root, reaps the dead that are our children, and tells who is not gone yet.
+
+        Call it until it returns nothing: what was started meanwhile is found the next time.
+        """
+        if self.group is not None:
+            self.group.kill()
+        left = [one for one in self.look() if one.pid != self.root]
+        for one in left:
+            if not one.dead:
+                self.swept.add(one.pid)
+                send(one, signal.SIGKILL)
+        return tuple(one.pid for one in left if not self._gone(one))
+
+    def _gone(self, one: Process) -> bool:
+        if one.parent == os.getpid():
+            return reap(one.pid)
+        # A dead child of one of ours comes to us, to be reaped, as soon as its parent is gone.
+        return one.dead and one.parent not in self.known
+
+
+def with_descendants(pids: Iterable[int], everything: dict[int, Process]) -> set[int]:
+    """`pids` and all their children, children's children and so on."""
+    children: dict[int, list[int]] = {}
+    for one in everything.values():
+        children.setdefault(one.parent, []).append(one.pid)
+    found: set[int] = set()
+    todo = list(pids)
+    while todo:
+        pid = todo.pop()
+        if pid not in found:
+            found.add(pid)
+            todo += children.get(pid, ())
+    return found
+
+
+def reap(pid: int) -> bool:
+    """Takes the status of a dead child. True if it is reaped now, or was never ours to reap."""
+    try:
+        return os.waitpid(pid, os.WNOHANG)[0] == pid
+    except ChildProcessError:
+        return True
+
+
+def owner() -> str:
+    """This process as the first part of a marker: its pid namespace, number and start; nothing else ever has the same."""
+    namespace = "0"
+    with contextlib.suppress(OSError):
+        namespace = str(os.stat("/proc/self/ns/pid").st_ino)
+    me = process(os.getpid())
+    return f"{namespace}.{os.getpid()}.{me.started if me else 0}"
+
+
+def end_orphans() -> list[int]:
+    """Ends bots whose referee is gone (it was killed without a sandbox around its bots). Returns their process numbers.
+
+    Call it before a league is taken up again: it makes sure that no bot of the broken run still plays.
+    """
+    here = owner().split(".")[0]
+    everything = processes()
+    ended = []
+    for one in everything.values():
+        parts = (marker_of(one.pid) or "").split(".")
+        if len(parts) != 4 or parts[0] != here or not all(part.isdigit() for part in parts[:3]):
+            continue
+        referee = everything.get(int(parts[1]))
+        alive = referee is not None and referee.started == int(parts[2]) and not referee.dead
+        if not alive and send(one, signal.SIGKILL):
+            ended.append(one.pid)
+    return ended

@@ -1,0 +1,147 @@
+"""Looks at the memory and the processes of all running bots, a few times a second and for all of them together.
+
+A full look at /proc costs 10 us a process of the machine. It is only taken when something new was started anywhere
+(the kernel tells by one number in /proc/loadavg); else a look costs 6 us for each known process of a bot.
+"""
+
+import asyncio
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+from referee.faults import Fault
+from referee.seats.exits import Order
+from referee.seats.limits import Limits
+from referee.seats.trees import Process, Tree, processes
+
+PERIOD = 0.25
+"""Seconds between two looks."""
+
+FULL_PERIOD = 1.0
+"""Seconds between two full looks, if processes come and go."""
+
+JUMP = 32
+"""So many more tasks on the machine than at the last full look bring the next one forward."""
+
+
+@dataclass(slots=True)
+class Watched:
+    """One bot under watch.
+
+    `stop` is called once, when a limit is passed. `helpers` processes of the tree are the sandbox's, not the bot's.
+    `peak` is the most memory that was seen, in bytes.
+    """
+
+    tree: Tree
+    limits: Limits
+    stop: Callable[[Order], None]
+    helpers: int = 0
+    peak: int = 0
+
+
+class Watch:
+    """The watch of one event loop."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Idle until the first bot is added."""
+        self._loop = loop
+        self._bots: list[Watched] = []
+        self._timer: asyncio.TimerHandle | None = None
+        self._newest = -1
+        self._tasks = 0
+        self._full_at = 0.0
+
+    def add(self, bot: Watched) -> None:
+        """Watches `bot` until `remove`."""
+        self._bots.append(bot)
+        self._newest = -1
+        if self._timer is None:
+            self._timer = self._loop.call_later(PERIOD, self._tick)
+
+    def remove(self, bot: Watched) -> None:
+        """Ends the watch of `bot`; no error if it is not watched."""
+        self._bots = [one for one in self._bots if one is not bot]
+        if not self._bots and self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _tick(self) -> None:
+        self._timer = self._loop.call_later(PERIOD, self._tick)
+        everything = processes() if self._is_stale() else None
+        for bot in list(self._bots):
+            members = bot.tree.look(everything) if everything is not None else list(bot.tree.known.values())
+            resident = sum(one.resident if everything is not None else resident_bytes(one.pid) for one in members)
+            order = judge(bot, members, resident)
+            if order is not None:
+                self.remove(bot)
+                bot.stop(order)
+
+    def _is_stale(self) -> bool:
+        """Whether it is time for a full look."""
+        tasks, newest = task_count()
+        due = self._loop.time() >= self._full_at + FULL_PERIOD or tasks > self._tasks + JUMP or self._newest == -1
+        if newest == self._newest or not due:
+            return False
+        self._newest, self._tasks, self._full_at = newest, tasks, self._loop.time()
+        return True
+
+
+def judge(bot: Watched, members: Iterable[Process], resident: int) -> Order | None:
+    """The order to end a bot that has passed a limit, or None."""
+    alive = [one for one in members if not one.dead]
+    bot.peak = max(bot.peak, resident)
+    limits = bot.limits
+    count = len(alive) - bot.helpers
+    if count > limits.processes:
+        sentence = f"It ran {count} processes at once; its limit is {limits.processes}."
+        return Order(Fault.RESOURCE_PIDS, sentence)
+    if resident > limits.memory_bytes:
+        # Pages that a bot's processes share were counted once for each. Now it is worth 0.1-1 ms to count them once.
+        used = sum(own_bytes(one.pid) for one in alive)
+        if used > limits.memory_bytes:
+            sentence = f"It used {used >> 20} MiB of memory; its limit is {limits.memory_mib} MiB."
+            return Order(Fault.RESOURCE_MEM, sentence)
+    return None
+
+
+def task_count() -> tuple[int, int]:
+    """How many tasks (processes and threads) the machine runs, and the number of the newest one."""
+    try:
+        with open("/proc/loadavg", "rb") as file:
+            words = file.read().split()
+    except OSError:
+        return 0, 0
+    return int(words[3].partition(b"/")[2]), int(words[4])
+
+
+def resident_bytes(pid: int) -> int:
+    """The resident memory of a process, 0 if it is gone."""
+    try:
+        with open(f"/proc/{pid}/statm", "rb", buffering=0) as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, IndexError):
+        return 0
+
+
+def own_bytes(pid: int) -> int:
+    """The memory of a process where a page shared by n processes counts as 1/n; the resident memory if not to be had."""
+    try:
+        with open(f"/proc/{pid}/smaps_rollup", "rb") as file:
+            for line in file:
+                if line.startswith(b"Pss:"):
+                    return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return resident_bytes(pid)
+
+
+_WATCHES: WeakKeyDictionary[asyncio.AbstractEventLoop, Watch] = WeakKeyDictionary()
+
+
+def watch() -> Watch:
+    """The watch of the running event loop."""
+    loop = asyncio.get_running_loop()
+    if loop not in _WATCHES:
+        _WATCHES[loop] = Watch(loop)
+    return _WATCHES[loop]
