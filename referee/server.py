@@ -216,6 +216,7 @@ class _Handlers(grpc.GenericRpcHandler):
             if data is grpc.aio.EOF:
                 return
             guest.receive(stream, data)
+            stream.wake.set()  # it may be idle now, with turns waiting
             host.pump()
             if host.asked_at_once:
                 host.made_room()

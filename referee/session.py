@@ -88,6 +88,7 @@ class Session:
         response = wire.PlayResponse(rulings=self._rulings, notices=self._notices)
         self._rulings.clear()
         self._notices.clear()
+        self.cautious = min(self.cautious, len(self.waiting))
         room = 1 if self.cautious else self.max_in_flight
         turns: Any = response.turns
         while self.waiting and room:

@@ -1,0 +1,254 @@
+"""Keeps players present: starts the processes of local bots again, waits for remote bots to come back.
+
+A keeper decides nothing about cards. It learns of a loss from the stream, the process or the clock, says which game (if
+any) is lost by it, and gives up on a bot that cannot be kept.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from referee.faults import Fault
+from referee.hall import Hall
+from referee.protocol import wire
+from referee.seats.exits import Exit
+from referee.seats.guest import Guest
+from referee.seats.launch import BotProcess, LaunchError
+from referee.table import Table
+
+JOIN_SECONDS = 10.0
+FAILED_STARTS = 3
+RESTARTS_A_LAP = 10
+GRACE_SECONDS = 30.0
+_PARTING_SECONDS = 2.0
+_VERDICT_SECONDS = 0.5
+
+_NEVER_RESTARTED_FREE = frozenset(
+    {
+        Fault.RESOURCE_MEM,
+        Fault.RESOURCE_CPU,
+        Fault.RESOURCE_PIDS,
+        Fault.RESOURCE_OUTPUT,
+    }
+)
+_LOSES_ALL = frozenset({Fault.PROTOCOL, Fault.POLICY})
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """A player has gone, for which fault, and a sentence for people."""
+
+    fault: Fault
+    sentence: str
+
+
+class Keeper:
+    """Keeps one guest. ``settled`` is set once it has joined or has been given up (``withdrawn`` then says why)."""
+
+    def __init__(self, guest: Guest, hall: Hall, note: Callable[[Fault, str], None]) -> None:
+        """``note`` is told of every fault of the player outside a single decision."""
+        self.guest, self._hall, self._note = guest, hall, note
+        self.settled = asyncio.Event()
+        self.withdrawn = ""
+        self.on_change: Callable[[], None] = lambda: None
+        self._loss: asyncio.Future[Loss] = asyncio.get_running_loop().create_future()
+        self._crashed: set[Table] = set()
+        guest.on_loss = lambda: self.lost(Loss(Fault.DISCONNECT, "Its stream ended before Farewell."))
+        guest.on_fault = lambda fault, sentence: self.lost(Loss(fault, sentence))
+
+    def lost(self, loss: Loss) -> None:
+        """The player has gone, or has to go. The first word counts until it is back."""
+        if not self._loss.done():
+            self._loss.set_result(loss)
+
+    def hung(self) -> None:
+        """Two silences in a row: the player is ended, which counts as a crash."""
+        self.lost(Loss(Fault.CRASH, "It did not answer twice in a row and was ended."))
+
+    async def run(self) -> None:
+        """Keeps the player until it is given up or the task is cancelled."""
+        raise TypeError("a keeper is local or remote")
+
+    def _renew(self) -> None:
+        self._loss = asyncio.get_running_loop().create_future()
+
+    def _judge_loss(self, loss: Loss) -> None:
+        """Which game is lost: the one whose lone turn was out when the player had already gone once before.
+
+        After a first loss the open turns are asked again one by one, so that one poison turn costs one game.
+        """
+        session, hall = self.guest.session, self._hall
+        self._note(loss.fault, loss.sentence)
+        suspect = session.lone()
+        if loss.fault in _LOSES_ALL:
+            for table in hall.tables_of(session):
+                hall.lose(table, session, loss.fault, loss.sentence)
+        elif suspect is not None:
+            again = session.cautious or suspect.table in self._crashed
+            if again or loss.fault in _NEVER_RESTARTED_FREE:
+                hall.lose(suspect.table, session, loss.fault, loss.sentence)
+            else:
+                self._crashed.add(suspect.table)
+        session.lost_stream(cautious=True)
+        self.on_change()
+
+    def _give_up(self, reason: str) -> None:
+        self.withdrawn = reason
+        self.settled.set()
+        self.on_change()
+
+
+class LocalKeeper(Keeper):
+    """Keeps a bot whose process we start."""
+
+    def __init__(
+        self, guest: Guest, hall: Hall, note: Callable[[Fault, str], None], start: Callable[[], BotProcess]
+    ) -> None:
+        super().__init__(guest, hall, note)
+        self._start = start
+        self.process: BotProcess | None = None
+
+    async def run(self) -> None:
+        """Starts the bot, and again after every loss, until it is given up or cancelled."""
+        failures = restarts = 0
+        try:
+            while True:
+                failure = await self._launch()
+                if failure:
+                    failures += 1
+                    self._note(Fault.START_FAILED, failure)
+                    if failures >= FAILED_STARTS:
+                        self._give_up(f"It failed to start {failures} times in a row: {failure}")
+                        return
+                    continue
+                failures = 0
+                self.settled.set()
+                self.on_change()
+                self._judge_loss(await self._until_lost())
+                restarts += 1
+                if restarts > RESTARTS_A_LAP:
+                    self._give_up(f"It was lost {restarts} times in one lap.")
+                    return
+        finally:
+            await self.end()
+
+    async def _launch(self) -> str:
+        """Starts the process and waits for its Join; returns what went wrong, or an empty text."""
+        self._renew()
+        self.guest.refusal = ""
+        try:
+            self.process = self._start()
+        except LaunchError as error:
+            return str(error)
+        joined: asyncio.Future[Any] = asyncio.ensure_future(self.guest.ready.wait())
+        ended: asyncio.Future[Any] = asyncio.ensure_future(self.process.exited())
+        watched: set[asyncio.Future[Any]] = {joined, ended, self._loss}
+        done, _ = await asyncio.wait(watched, timeout=JOIN_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+        for waiting in (joined, ended):
+            waiting.cancel()
+        if joined in done:
+            return ""
+        exit_ = await self.process.kill()
+        if self.guest.refusal:
+            return self.guest.refusal
+        if ended in done:
+            return f"It ended before it joined. {exit_.sentence} {_last_line(self.process.tail())}".strip()
+        if self._loss in done:
+            return self._loss.result().sentence
+        return f"It did not join within {JOIN_SECONDS:.0f} seconds. {_last_line(self.process.tail())}".strip()
+
+    async def _until_lost(self) -> Loss:
+        """Waits until the player is lost and its process has ended; says for which fault."""
+        process = self.process
+        if process is None:
+            return Loss(Fault.CRASH, "It has no process.")
+        ended: asyncio.Future[Any] = asyncio.ensure_future(process.exited())
+        watched: set[asyncio.Future[Any]] = {ended, self._loss}
+        await asyncio.wait(watched, return_when=asyncio.FIRST_COMPLETED)
+        if not ended.done():
+            await asyncio.wait({ended}, timeout=_VERDICT_SECONDS)
+        own = ended.done()
+        ended.cancel()
+        exit_ = await process.kill()
+        said = self._loss.result() if self._loss.done() else None
+        if said is not None and said.fault is not Fault.DISCONNECT:
+            return said
+        return _verdict(exit_, own)
+
+    async def part(self) -> None:
+        """After Farewell: gives the bot a moment to leave by itself, then ends it."""
+        if self.process is not None:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self.process.exited(), _PARTING_SECONDS)
+        await self.end()
+
+    async def end(self) -> None:
+        """Ends the process and all that it started."""
+        if self.process is not None:
+            await self.process.kill()
+
+
+def _verdict(exit_: Exit, own: bool) -> Loss:
+    if own and exit_.fault is not None:
+        return Loss(exit_.fault, exit_.sentence)
+    if own:
+        return Loss(Fault.DISCONNECT, f"It left before Farewell. {exit_.sentence}")
+    return Loss(Fault.DISCONNECT, "It ended its stream before Farewell, though its process went on.")
+
+
+def _last_line(text: str) -> str:
+    lines = [line for line in text.splitlines() if line.strip()]
+    return f"Its last words: {lines[-1].strip()[:200]}" if lines else ""
+
+
+class RemoteKeeper(Keeper):
+    """Keeps a bot that somebody else runs: it may be away for thirty seconds a game in all."""
+
+    def __init__(self, guest: Guest, hall: Hall, note: Callable[[Fault, str], None], wait_seconds: float) -> None:
+        """``wait_seconds`` is how long the first Join may take."""
+        super().__init__(guest, hall, note)
+        self._wait = wait_seconds
+        self._away: dict[Table, float] = {}
+
+    async def run(self) -> None:
+        """Waits for the bot, and again after every loss, until it is given up or cancelled."""
+        if not await self._come_back(self._wait):
+            self._give_up(f"It did not dial in within {self._wait:.0f} seconds.")
+            return
+        while True:
+            self._renew()
+            self.settled.set()
+            self.on_change()
+            loss = await self._loss
+            if loss.fault in _LOSES_ALL or loss.fault is Fault.CRASH:
+                self._judge_loss(loss)
+                self._expel(loss)
+                return
+            self._note(loss.fault, loss.sentence)
+            self.guest.session.lost_stream(cautious=False)
+            if not await self._grace():
+                self._expel(Loss(Fault.DISCONNECT, f"It was away for more than {GRACE_SECONDS:.0f} seconds."))
+                return
+
+    async def _come_back(self, seconds: float) -> bool:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self.guest.ready.wait(), seconds)
+        return self.guest.ready.is_set()
+
+    async def _grace(self) -> bool:
+        """Whether it comes back within what is left of its grace."""
+        loop = asyncio.get_running_loop()
+        gone = loop.time()
+        tables = self._hall.tables_of(self.guest.session)
+        used = max((self._away.get(table, 0.0) for table in tables), default=0.0)
+        back = await self._come_back(max(GRACE_SECONDS - used, 0.0))
+        self._away = {table: self._away.get(table, 0.0) + loop.time() - gone for table in tables}
+        return back
+
+    def _expel(self, loss: Loss) -> None:
+        for table in self._hall.tables_of(self.guest.session):
+            self._hall.lose(table, self.guest.session, loss.fault, loss.sentence)
+        self.guest.leave(wire.FAREWELL_REASON_WITHDRAWN, loss.sentence)
+        self._give_up(loss.sentence)

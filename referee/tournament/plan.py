@@ -1,0 +1,87 @@
+"""What one process needs to play games: plain data, so that it can be sent to a worker."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from referee import deals
+from referee.faults import PROFILES, Profile
+from referee.proceedings import GameSpec, Limits
+from referee.rules import RuleSet
+from referee.seats.limits import Limits as BotLimits
+from referee.seats.program import Command
+from referee.seats.sandbox import Policy
+from referee.view import Chair
+
+
+@dataclass(frozen=True, slots=True)
+class BotPlan:
+    """How one entrant gets to the table. ``command`` is ``None`` for a remote bot, whose ``token`` is fixed."""
+
+    key: str
+    version: str
+    command: Command | None
+    token: str = ""
+    wait_seconds: float = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class GamePlan:
+    """One game to play: its fixture, which entrant (and which of its slots) sits where, and which packs."""
+
+    fixture_id: str
+    set_id: str
+    rotation: int
+    seats: tuple[str, ...]
+    slots: tuple[int, ...]
+    redeal: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LeaguePlan:
+    """What holds for every game of a league. ``master`` is the secret of all packs."""
+
+    league: str
+    master: bytes = field(repr=False)
+    rules: RuleSet
+    seats: int
+    objective: str
+    commitment: str
+    bots: dict[str, BotPlan]
+    log_dir: Path
+    profile: Profile = PROFILES["ranked"]
+    limits: Limits = field(default_factory=Limits)
+    bot_limits: BotLimits = field(default_factory=BotLimits)
+    sandbox: Policy = "auto"
+    max_in_flight: int = 64
+    asked_at_once: int = 0
+    listen: str = ""
+    tls: tuple[str, str] | None = None
+
+    def spec(self, game: GamePlan, game_id: int) -> GameSpec:
+        """The game as the umpire is told it. ``game_id`` is random and means nothing."""
+        chairs = tuple(
+            Chair(
+                game_id,
+                seat,
+                self.seats,
+                self.rules,
+                bot_seed=deals.bot_seed(self.master, self.league, game.set_id, game.rotation, seat),
+            )
+            for seat in range(self.seats)
+        )
+        return GameSpec(game.fixture_id, self.rules, chairs, 0, self.profile, self.limits)
+
+    def pack(self, game: GamePlan, deal: int) -> tuple[int, ...]:
+        """The pack of one deal of a game; all rotations of a set share it."""
+        return deals.shuffle(deals.deal_key(self.master, self.league, game.set_id, deal, game.redeal))
+
+    def about(self, game: GamePlan) -> dict[str, Any]:
+        """What a record says of its game besides the play."""
+        return {
+            "league": self.league,
+            "set": game.set_id,
+            "rotation": game.rotation,
+            "redeal": game.redeal,
+            "names": [f"{key} {self.bots[key].version}".strip() for key in game.seats],
+        }
