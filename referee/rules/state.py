@@ -8,13 +8,15 @@ a seat may see of it is decided in one place elsewhere (``referee.view``).
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Self
 
-from referee.cards import Card, Mask, Suit, hand_text, mask_of
+from referee.cards import PACK, Card, Mask, Suit, hand_text
 from referee.rules import auction, play
 from referee.rules.actions import Action, Kind, Violation
 from referee.rules.ruleset import RuleSet
 
 if TYPE_CHECKING:
     from referee.rules.scoring import Outcome
+
+_PACK = frozenset(PACK)
 
 
 class IllegalAction(ValueError):
@@ -143,8 +145,8 @@ def deal_out(
     pack: Sequence[Card], seats: int, dealer: int, hand_size: int, packet: int
 ) -> tuple[list[Mask], tuple[Card, ...]]:
     """The hands by seat and the rest of the pack: packets go to eldest first, dealer last (rules 1.0, deal mapping)."""
-    if len(pack) != 52 or mask_of(pack).bit_count() != 52:
-        raise ValueError(f"a pack has 52 different cards, this one has {len(set(pack))} among {len(pack)}")
+    if len(pack) != 52 or set(pack) != _PACK:
+        raise ValueError(f"a pack has 52 different cards, this one has {len(_PACK & set(pack))} among {len(pack)}")
     hands = [0] * seats
     top = 0
     for _ in range(hand_size // packet):
