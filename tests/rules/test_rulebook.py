@@ -1,0 +1,113 @@
+"""The rule book: ids, sentences, which clauses a game has, and that the code breaks just the clauses of the book."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+import referee.rules
+from referee.rules import RuleSet, variant, variant_names
+from referee.rules.rulebook import CLAUSES, Clause, Level, clause, clause_text, clauses_of
+from referee.rules.ruleset import allowed_values
+
+MUST = {entry.id for entry in CLAUSES if entry.level is Level.MUST}
+
+
+def violations_in_code() -> set[str]:
+    """The first argument of every ``Violation(...)`` in the package of the rules, read from its source."""
+    found: set[str] = set()
+    for path in Path(referee.rules.__file__).parent.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Violation":
+                rule = node.args[0]
+                assert isinstance(rule, ast.Constant), f"{path.name}:{node.lineno}: the id of a clause is written out"
+                found.add(str(rule.value))
+    return found
+
+
+def test_the_code_breaks_just_the_clauses_that_bind() -> None:
+    assert violations_in_code() == MUST
+
+
+def test_ids_are_unique_well_formed_and_in_order() -> None:
+    ids = [entry.id for entry in CLAUSES]
+    assert len(set(ids)) == len(ids)
+    assert all(re.fullmatch(r"AF-(BID|TRUMP|DRAW|PLAY|SCORE)-\d{3}", id_) for id_ in ids)
+    for area in {id_.split("-")[1] for id_ in ids}:
+        of_area = [id_ for id_ in ids if f"-{area}-" in id_]
+        assert of_area == sorted(of_area)
+
+
+def test_a_clause_is_found_by_its_id() -> None:
+    assert clause("AF-BID-002").title == "Higher than the bids before"
+    with pytest.raises(KeyError):
+        clause("AF-BID-999")
+
+
+@pytest.mark.parametrize("entry", CLAUSES, ids=lambda entry: entry.id)
+def test_every_clause_is_a_sentence_with_a_source(entry: Clause) -> None:
+    assert entry.title
+    assert not re.search(r"\bmust\b", entry.title, re.IGNORECASE)
+    assert entry.source
+    assert entry.since
+    assert entry.sentence.endswith(".")
+    for name in variant_names():
+        text = clause_text(entry, variant(name))
+        assert "{" not in text
+        assert "_" not in text
+
+
+@pytest.mark.parametrize("entry", CLAUSES, ids=lambda entry: entry.id)
+def test_what_a_clause_binds_are_values_of_house_rules(entry: Clause) -> None:
+    fields = RuleSet.__dataclass_fields__
+    for name, values in entry.binds.items():
+        assert name in fields
+        assert set(values) <= set(allowed_values(name) or values)
+
+
+def test_a_clause_is_told_with_the_values_of_the_house() -> None:
+    pitch = variant("auction-pitch")
+    assert clause_text(clause("AF-BID-001"), pitch) == "A call is a pass, or a bid of a whole number from 2 to 4."
+    assert clause_text(clause("AF-BID-003"), pitch).endswith("only at the amounts 2, 3.")
+    assert clause_text(clause("AF-BID-003"), variant("smudge")).endswith("only at the amounts none.")
+    assert clause_text(clause("AF-SCORE-015"), pitch).endswith("in the hole when it is: below zero.")
+
+
+def ids_of(rules: RuleSet) -> set[str]:
+    return {entry.id for entry in clauses_of(rules)}
+
+
+@pytest.mark.parametrize(
+    ("changes", "holds", "fails"),
+    [
+        ({}, {"AF-BID-007", "AF-PLAY-003", "AF-SCORE-002", "AF-SCORE-013"}, {"AF-BID-004", "AF-PLAY-004"}),
+        ({"all_pass": "dealer_forced"}, {"AF-BID-004"}, {"AF-BID-007", "AF-BID-008", "AF-BID-009", "AF-BID-010"}),
+        ({"all_pass": "thrown_in_same_dealer"}, {"AF-BID-008"}, {"AF-BID-004", "AF-BID-007"}),
+        ({"all_pass": "dealer_free"}, {"AF-BID-009"}, {"AF-BID-007"}),
+        ({"all_pass": "eldest_free"}, {"AF-BID-009"}, {"AF-BID-007"}),
+        ({"all_pass": "dealer_set_back"}, {"AF-BID-010"}, {"AF-BID-007"}),
+        ({"top_bid_ends": False}, set(), {"AF-BID-006"}),
+        ({"follow": "strict"}, {"AF-PLAY-002", "AF-PLAY-004"}, {"AF-PLAY-003"}),
+        ({"low_to": "taker"}, {"AF-SCORE-003"}, {"AF-SCORE-002"}),
+        ({"pitcher_scores": "bid"}, {"AF-SCORE-008"}, {"AF-SCORE-007"}),
+        ({"pitcher_first": False}, {"AF-SCORE-012"}, {"AF-SCORE-011"}),
+        ({"smudge": "any"}, {"AF-SCORE-014"}, {"AF-SCORE-013", "AF-SCORE-015"}),
+        ({"smudge": "none"}, set(), {"AF-SCORE-013", "AF-SCORE-014", "AF-SCORE-015"}),
+        ({"settlement": "none"}, set(), {"AF-SCORE-016", "AF-SCORE-017"}),
+        ({"settlement_set_backs": True}, {"AF-SCORE-016", "AF-SCORE-017"}, set()),
+    ],
+)
+def test_a_game_has_just_the_clauses_that_its_house_rules_switch_on(
+    changes: dict[str, object], holds: set[str], fails: set[str]
+) -> None:
+    ids = ids_of(variant("auction-pitch").with_rules(changes))
+    assert holds <= ids
+    assert not fails & ids
+
+
+def test_the_clauses_keep_the_order_of_the_book() -> None:
+    book = [entry.id for entry in CLAUSES]
+    for name in variant_names():
+        ids = [entry.id for entry in clauses_of(variant(name))]
+        assert ids == sorted(ids, key=book.index)
