@@ -9,7 +9,9 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-NAME_ALLOWED = "1 to 40 letters (a-z, A-Z), digits, spaces and . _ - +, with a letter or digit first and no space or . last"
+NAME_ALLOWED = (
+    "1 to 40 letters (a-z, A-Z), digits, spaces and . _ - +, with a letter or digit first and no space or . last"
+)
 VERSION_ALLOWED = "1 to 40 letters (a-z, A-Z), digits and . _ - +, with a letter or digit first"
 
 _NAME = r"^[A-Za-z0-9](?:[A-Za-z0-9 ._+\-]{0,38}[A-Za-z0-9_+\-])?$"

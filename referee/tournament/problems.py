@@ -51,7 +51,7 @@ def shown(value: object) -> str:
     if isinstance(value, str):
         if len(value) <= SHOWN:
             return _ascii(value)
-        return f"{_ascii(value[:SHOWN])[:-1]}...\" ({len(value):,} characters)"
+        return f'{_ascii(value[:SHOWN])[:-1]}..." ({len(value):,} characters)'
     if isinstance(value, bool):
         return "true" if value else "false"
     if value is None:

@@ -1,0 +1,125 @@
+"""A digest over the files of a bot: it tells when a bot that is registered has been changed.
+
+What counts: every regular file below the folder, by relative name and content, whatever its size; links to files count
+with the content behind them, links to folders by their target.
+
+What does not count: traces of tools (``__pycache__``, ``.git``, virtual environments, caches), and, for a bot that says
+how it is built, the folders that builds write to (``target``, ``build``, ``dist``, ``out``, ``bin``, ``obj``,
+``node_modules``, ``.gradle``), because no compiler promises to write the same bytes again. A bot that is built must
+therefore leave its products in one of these; a bot without ``build`` is judged by everything that is there.
+"""
+
+import hashlib
+import os
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+
+TRACES = frozenset(
+    {
+        ".DS_Store",
+        ".git",
+        ".hg",
+        ".idea",
+        ".mypy_cache",
+        ".pytest_cache",
+        ".ruff_cache",
+        ".svn",
+        ".venv",
+        ".vscode",
+        "__pycache__",
+    }
+)
+"""Names of files and folders that never count."""
+
+PRODUCTS = frozenset({".gradle", "bin", "build", "dist", "node_modules", "obj", "out", "target"})
+"""Names of folders that do not count for a bot that is built."""
+
+MOST_FILES = 20_000
+MOST_BYTES = 1 << 30
+
+
+class TooLarge(ValueError):
+    """A bot with more files or bytes than anybody wants to read at every start."""
+
+
+def folder_digest(folder: Path, *, built: bool) -> str:
+    """SHA-256, in hexadecimal, over the files of a folder; ``built`` leaves the products of a build out.
+
+    Raises ``OSError`` for what cannot be read and ``TooLarge`` beyond 20,000 files and folders or 1 GiB.
+    """
+    return _digest(folder, sorted(_files(folder, PRODUCTS if built else frozenset()), key=os.fsencode))
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256, in hexadecimal, over one file: its name and content. Raises ``OSError`` and ``TooLarge``."""
+    return _digest(path.parent, [path.name])
+
+
+def command_digest(argv: Sequence[str], folder: Path) -> str:
+    """SHA-256, in hexadecimal, over a command and those of its words that are files (seen from the folder).
+
+    Raises ``OSError`` and ``TooLarge``.
+    """
+    return _digest(folder, sorted({word for word in argv if stat.S_ISREG(_mode(folder / word))}), argv)
+
+
+def _files(folder: Path, products: frozenset[str]) -> list[str]:
+    """The names of all files below a folder, seen from it."""
+    found: list[str] = []
+    waiting, seen = [""], 0
+    # Not recursive: folders may be nested deeper than Python's stack.
+    while waiting:
+        prefix = waiting.pop()
+        with os.scandir(folder / prefix) as entries:
+            for entry in entries:
+                is_folder = entry.is_dir(follow_symlinks=False)
+                if entry.name in TRACES or (is_folder and entry.name in products):
+                    continue
+                seen += 1
+                if seen > MOST_FILES:
+                    raise TooLarge(f"more than {MOST_FILES:,} files and folders")
+                (waiting if is_folder else found).append(prefix + entry.name + "/" * is_folder)
+    return found
+
+
+def _digest(folder: Path, names: Sequence[str], words: Sequence[str] = ()) -> str:
+    total = hashlib.sha256()
+    for word in words:
+        total.update(b"w" + _framed(os.fsencode(word)))
+    left = MOST_BYTES
+    for name in names:
+        path = folder / name
+        mode = _mode(path)
+        if stat.S_ISREG(mode):
+            kind, content, size = b"f", *_content(path, left)
+            left -= size
+        else:
+            # A pipe would block and a device might never end: they count by their kind alone.
+            target = os.fsencode(path.readlink()) if path.is_symlink() else b""
+            kind, content = b"o", hashlib.sha256(target + stat.S_IFMT(mode).to_bytes(4, "big")).digest()
+        total.update(kind + _framed(os.fsencode(name)) + content)
+    return total.hexdigest()
+
+
+def _framed(raw: bytes) -> bytes:
+    return len(raw).to_bytes(8, "big") + raw
+
+
+def _mode(path: Path) -> int:
+    """The mode of what is there, behind links; 0 for nothing."""
+    try:
+        return path.stat().st_mode
+    except (OSError, ValueError):
+        return 0
+
+
+def _content(path: Path, limit: int) -> tuple[bytes, int]:
+    digest, size = hashlib.sha256(), 0
+    with path.open("rb") as stream:
+        while chunk := stream.read(1 << 20):
+            digest.update(chunk)
+            size += len(chunk)
+            if size > limit:
+                raise TooLarge(f"more than {MOST_BYTES >> 20:,} MiB")
+    return digest.digest(), size

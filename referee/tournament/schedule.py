@@ -1,0 +1,287 @@
+"""The schedule: who plays whom, in which seats, in which order. Pure: the same input gives the same schedule.
+
+Words. A *table* is the entrants that sit together; their order here is sorted, so it does not depend on the file. A
+*set* is one game, repeated once per rotation of the seats with the same packs (``duplicate``), or one game with its own
+packs. Its id is a digest of the table's entrants with their versions and of the set's number: adding a bot, or a new
+version of one, leaves all other sets as they are.
+
+Seats. The bots of set s sit in one of the (k-1)! cyclic orders of the table, because a bot gains or loses by what its
+neighbour is like; the orders come in pairs of mirror images, so that two sets already balance left against right. In
+rotation r, seat i holds chair (i + r) mod n of that order.
+
+* Each for self: k = n entrants, one chair each, n rotations: in every set each bot holds every seat once.
+* Sides: k = sides entrants, each holding the n / sides chairs of its side (slots 0, 1 ...), so k rotations are enough:
+  after them each bot has held every seat once. The other n - k rotations would repeat the same games with the slots,
+  which run the same program, changed about.
+* Plain (no duplicate): set s has the one game with rotation s mod k, and the order changes every k sets. So each k sets
+  in a row give each bot every seat equally often, and k! sets use every arrangement once.
+"""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations, islice, permutations
+from math import comb, factorial
+from typing import Literal, Protocol
+
+MAX_SETS = 1_000_000
+"""The most sets of one schedule: it is held in memory."""
+
+
+class ScheduleError(ValueError):
+    """A schedule that cannot be made; the text says why, and what to do."""
+
+
+class Player(Protocol):
+    """What the schedule needs to know of an entrant."""
+
+    @property
+    def key(self) -> str:
+        """Name of the entrant, unique in the tournament."""
+
+    @property
+    def version(self) -> str:
+        """Version of the bot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The part of a definition that decides the schedule.
+
+    ``sides`` is 0 where each plays for self. ``sets`` is the number of sets for each table.
+    """
+
+    seats: int
+    sides: int = 0
+    format: Literal["round-robin", "gauntlet"] = "round-robin"
+    duplicate: bool = True
+    sets: int = 6
+    max_tables: int = 2000
+
+    @property
+    def table_size(self) -> int:
+        """Entrants at a table: one a seat, or one a side."""
+        return self.sides or self.seats
+
+
+@dataclass(frozen=True, slots=True)
+class Fixture:
+    """One game to play: seat i is held by entrant ``seats[i]``, in its process number ``slots[i]``."""
+
+    set_id: str
+    table: tuple[str, ...]
+    s: int
+    rotation: int
+    seats: tuple[str, ...]
+    slots: tuple[int, ...]
+
+    @property
+    def id(self) -> str:
+        """Stable name of the game: the set's id and the rotation."""
+        return f"{self.set_id}-{self.rotation}"
+
+    @property
+    def processes(self) -> tuple[tuple[str, int], ...]:
+        """The bot process (entrant, slot) at each seat."""
+        return tuple(zip(self.seats, self.slots, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedSet:
+    """Set number ``s`` of a table: its cyclic order and the games of it, one for each lap."""
+
+    id: str
+    table: tuple[str, ...]
+    s: int
+    order: tuple[str, ...]
+    fixtures: tuple[Fixture, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """The size of a schedule. ``processes`` is how many bot processes a lap of all its sets needs."""
+
+    tables: int
+    sets: int
+    games: int
+    laps: int
+    processes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """Every table and set, in schedule order: first set 0 of all tables, then set 1 of all, and so on.
+
+    ``notes`` are sentences about what is not balanced.
+    """
+
+    shape: Shape
+    tables: tuple[tuple[str, ...], ...]
+    sets: tuple[PlannedSet, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def fixtures(self) -> tuple[Fixture, ...]:
+        """Every game, set by set in schedule order."""
+        return tuple(fixture for planned in self.sets for fixture in planned.fixtures)
+
+    @property
+    def counts(self) -> Counts:
+        """How large the schedule is."""
+        rounds = self.laps()
+        processes = {process for lap in rounds for fixture in lap for process in fixture.processes}
+        return Counts(len(self.tables), len(self.sets), sum(map(len, rounds)), len(rounds), len(processes))
+
+    def laps(self, sets: Iterable[PlannedSet] | None = None) -> tuple[tuple[Fixture, ...], ...]:
+        """The games of a stage (all sets unless given) lap by lap.
+
+        Lap r holds game r of every set, so that no process that lives for one lap sees a pack twice.
+        """
+        chosen = self.sets if sets is None else tuple(sets)
+        longest = max((len(planned.fixtures) for planned in chosen), default=0)
+        return tuple(
+            tuple(planned.fixtures[lap] for planned in chosen if lap < len(planned.fixtures)) for lap in range(longest)
+        )
+
+    def next_stage(self, closed: Iterable[str], size: int) -> tuple[PlannedSet, ...]:
+        """The next sets to play, at most ``size`` (1 or more): the first in schedule order whose id is not closed."""
+        if size < 1:
+            raise ValueError(f"a stage has at least one set, not {size}")
+        done = frozenset(closed)
+        return tuple(islice((planned for planned in self.sets if planned.id not in done), size))
+
+
+def plan(shape: Shape, entrants: Sequence[Player]) -> Schedule:
+    """The schedule of a tournament. The first entrant is the one that runs the gauntlet.
+
+    Raises ``ScheduleError`` if the entrants cannot fill a table, or there are too many tables.
+    """
+    versions = {entrant.key: entrant.version for entrant in entrants}
+    if len(versions) < len(entrants):
+        raise ScheduleError("two entrants have the same key; give one of them another name")
+    tables = _tables(shape, [entrant.key for entrant in entrants])
+    if len(tables) * shape.sets > MAX_SETS:
+        raise ScheduleError(
+            f"{len(tables):,} tables with {shape.sets:,} sets each are {len(tables) * shape.sets:,} sets, more than "
+            f"{MAX_SETS:,}; write sets = {max(1, MAX_SETS // len(tables))} or less in [schedule], or enter fewer bots"
+        )
+    sets = tuple(_planned(shape, table, versions, s) for s in range(shape.sets) for table in tables)
+    return Schedule(shape, tables, sets, tuple(_notes(shape)))
+
+
+def set_id(table: Iterable[Player], s: int) -> str:
+    """The stable id of set ``s`` of a table: 20 hexadecimal digits from its entrants with versions, in any order."""
+    return _set_id(sorted((entrant.key, entrant.version) for entrant in table), s)
+
+
+def cyclic_orders(size: int, count: int) -> tuple[tuple[int, ...], ...]:
+    """The first ``count`` cyclic orders of 0 .. size-1 (all, if there are fewer), each begun with 0.
+
+    Each order is followed by its mirror image. There are (size-1)! of them.
+
+    >>> cyclic_orders(4, 4)
+    ((0, 1, 2, 3), (0, 3, 2, 1), (0, 1, 3, 2), (0, 2, 3, 1))
+    """
+    return _cyclic_orders(size, min(count, factorial(size - 1)))
+
+
+@lru_cache(maxsize=64)
+def _cyclic_orders(size: int, count: int) -> tuple[tuple[int, ...], ...]:
+    return tuple(islice(_all_cyclic_orders(size), count))
+
+
+def _all_cyclic_orders(size: int) -> Iterator[tuple[int, ...]]:
+    for tail in permutations(range(1, size)):
+        if len(tail) < 2:
+            yield (0, *tail)
+        elif tail[0] < tail[-1]:
+            yield (0, *tail)
+            yield (0, *reversed(tail))
+
+
+def _tables(shape: Shape, keys: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """Every table, sorted: all subsets of the entrants, or those with the first one (gauntlet)."""
+    size = shape.table_size
+    if len(keys) < size:
+        raise ScheduleError(_too_few(shape, len(keys)))
+    gauntlet = shape.format == "gauntlet"
+    number = comb(len(keys) - 1, size - 1) if gauntlet else comb(len(keys), size)
+    if number > shape.max_tables:
+        raise ScheduleError(_too_many(shape, len(keys), number))
+    if gauntlet:
+        found = ((keys[0], *others) for others in combinations(keys[1:], size - 1))
+    else:
+        found = combinations(keys, size)  # type: ignore[assignment]
+    return tuple(sorted(tuple(sorted(table)) for table in found))
+
+
+def _too_few(shape: Shape, number: int) -> str:
+    missing = shape.table_size - number
+    what = f"{shape.sides} sides" if shape.sides else f"{shape.seats} seats"
+    text = f"{_bots(number)} cannot fill a table of {what}; enter {missing} more, or seat a bot several times with "
+    text += f"copies = {missing + 1} in its [[bots]] entry"
+    if number >= 2 and not shape.sides:
+        text += f", or play with fewer seats: seats = {number} in [tournament]"
+    elif shape.sides:
+        text += " (fewer seats do not help: each side needs an entrant)"
+    else:
+        text += " (the fewest seats are 2)"
+    return text
+
+
+def _too_many(shape: Shape, number: int, tables: int) -> str:
+    size = shape.table_size
+    fits = size
+    while (comb(fits, size - 1) if shape.format == "gauntlet" else comb(fits + 1, size)) <= shape.max_tables:
+        fits += 1
+    text = f"{_bots(number)} make {tables:,} tables of {size}, more than max_tables = {shape.max_tables:,}; "
+    text += f"enter at most {fits} bots"
+    if tables <= MAX_SETS:
+        text += f", or write max_tables = {tables} in [schedule]"
+    return text if shape.format == "gauntlet" else text + ', or write format = "gauntlet"'
+
+
+def _bots(number: int) -> str:
+    return f"{number} entrant{'' if number == 1 else 's'}"
+
+
+def _planned(shape: Shape, table: tuple[str, ...], versions: dict[str, str], s: int) -> PlannedSet:
+    size = len(table)
+    turn = s if shape.duplicate else s // size
+    orders = cyclic_orders(size, -(-shape.sets // (1 if shape.duplicate else size)))
+    order = tuple(table[place] for place in orders[turn % len(orders)])
+    name = _set_id([(key, versions[key]) for key in table], s)
+    rotations = range(size) if shape.duplicate else (s % size,)
+    fixtures = tuple(
+        Fixture(name, table, s, rotation, *_seated(order, shape.seats, rotation)) for rotation in rotations
+    )
+    return PlannedSet(name, table, s, order, fixtures)
+
+
+def _seated(order: tuple[str, ...], seats: int, rotation: int) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """Who holds each seat, and in which process. Chairs of one entrant are every ``len(order)``-th, as partners are."""
+    chairs = [(seat + rotation) % seats for seat in range(seats)]
+    return tuple(order[chair % len(order)] for chair in chairs), tuple(chair // len(order) for chair in chairs)
+
+
+def _set_id(players: Sequence[tuple[str, str]], s: int) -> str:
+    parts = ["allfours-set-v1", *(text for player in players for text in player), str(s)]
+    digest = hashlib.sha256()
+    for part in parts:
+        raw = part.encode()
+        digest.update(len(raw).to_bytes(4, "big") + raw)
+    return digest.hexdigest()[:20]
+
+
+def _notes(shape: Shape) -> Iterator[str]:
+    size = shape.table_size
+    if not shape.duplicate and shape.sets % size:
+        yield (
+            f"sets = {shape.sets} is no multiple of {size}: some bots hold some seats one game more often than others."
+        )
+    orders = factorial(size - 1) * (1 if shape.duplicate else size)
+    if shape.sets % orders:
+        yield (
+            f"sets = {shape.sets} is no multiple of {orders}: not every bot has every neighbour equally often at a table."
+        )

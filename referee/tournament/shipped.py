@@ -1,0 +1,35 @@
+"""What comes with the referee: the sample bots and the tournament definitions, by name."""
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parent.parent
+
+
+def sample_root() -> Path:
+    """The folder of the Python sample bots, whether the referee runs from a checkout or is installed."""
+    return _shipped("sample_bots/python")
+
+
+@cache
+def sample_bots() -> dict[str, Path]:
+    """The folder of each shipped sample bot, by its name."""
+    return _by_name(sample_root(), lambda path: (path / "bot.toml").is_file())
+
+
+@cache
+def shipped_tournaments() -> dict[str, Path]:
+    """The file of each shipped tournament definition, by its name without ``.toml``."""
+    return _by_name(_shipped("tournaments"), lambda path: path.suffix == ".toml")
+
+
+def _shipped(name: str) -> Path:
+    """In a checkout beside the package, in a wheel inside it (pyproject.toml puts it there)."""
+    checkout = _PACKAGE.parent / name
+    return checkout if checkout.is_dir() else _PACKAGE / "data" / name
+
+
+def _by_name(folder: Path, wanted: Callable[[Path], bool]) -> dict[str, Path]:
+    found = sorted(folder.iterdir()) if folder.is_dir() else []
+    return {path.stem: path for path in found if wanted(path)}
