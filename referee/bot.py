@@ -53,6 +53,7 @@ Choose: TypeAlias = Callable[[Turn], Action | Awaitable[Action]]
 """A bot as a plain function, or an ``async def``."""
 
 _SAID_AT_MOST = 200
+_OUTCOMES = {number: name.removeprefix("RULING_OUTCOME_").lower() for name, number in wire.RulingOutcome.items()}
 
 
 class Bot:
@@ -122,7 +123,7 @@ def _tell(ruling: wire.Ruling) -> None:
     if ruling.sentence in _said or len(_said) > _SAID_AT_MOST:
         return
     _said.add(ruling.sentence)
-    outcome = wire.RulingOutcome.Name(ruling.outcome).removeprefix("RULING_OUTCOME_").lower()
+    outcome = _OUTCOMES.get(ruling.outcome, f"outcome {ruling.outcome}")
     rule = f"{ruling.rule_id}: " if ruling.rule_id else ""
     more = "; further rulings are not printed" if len(_said) > _SAID_AT_MOST else ""
     print(f"ruling on turn {ruling.turn_id}: {rule}{ruling.sentence} [{outcome}{more}]", file=sys.stderr)
