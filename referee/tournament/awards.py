@@ -100,10 +100,10 @@ class AwardCounter:
                 self._contests[mask] = self._contests.get(mask, 0) + count * units
         self._pending.clear()
 
-    def awards(self, entrants: Iterable[str] = ()) -> Awards:
-        """All games so far, numbered by sorted names; ``entrants`` adds entrants that have not played."""
+    def awards(self) -> Awards:
+        """All games so far, numbered by sorted names."""
         self._flush()
-        names = tuple(sorted({name for side in self._numbers for name in side} | set(entrants)))
+        names = tuple(sorted({name for side in self._numbers for name in side}))
         index = {name: number for number, name in enumerate(names)}
         alone: list[Side] = [(name,) for name in names]
         sides = alone + sorted(side for side in self._numbers if len(side) > 1)
@@ -139,10 +139,10 @@ def side_numbers(mask: int) -> Members:
     return tuple(bits)
 
 
-def gather(sets: Iterable[GameSet], entrants: Iterable[str] = ()) -> Awards:
+def gather(sets: Iterable[GameSet]) -> Awards:
     """The statistics of all games of closed sets."""
     counter = AwardCounter()
     for games in sets:
         for game in games:
             counter.add(game)
-    return counter.awards(entrants)
+    return counter.awards()

@@ -8,6 +8,7 @@ The level is fixed in advance: these intervals do not hold for a league that is 
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from math import fsum, sqrt
 from typing import Final
 
@@ -62,6 +63,25 @@ def standard_deviation(values: Sequence[float], mean: float) -> float:
 def two_sided(df: float) -> float:
     """How many standard errors a 95 % interval reaches to each side."""
     return quantile(0.5 + CONFIDENCE / 2.0, df)
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """How two entrants did against each other: what ``first`` got per game more than ``second`` in their common sets."""
+
+    first: str
+    second: str
+    difference: Estimate
+
+
+def cross_table(sets: Iterable[GameSet], measure: MeasureName = "place") -> tuple[Meeting, ...]:
+    """The paired difference of every two entrants that met, ``first`` before ``second`` by name, sorted."""
+    differences: dict[tuple[str, str], list[float]] = {}
+    for games in sets:
+        means = sorted(set_means(games, measure).items())
+        for (first, one), (second, other) in combinations(means, 2):
+            differences.setdefault((first, second), []).append(one - other)
+    return tuple(Meeting(*pair, estimate(values)) for pair, values in sorted(differences.items()))
 
 
 def paired_difference(sets: Iterable[GameSet], a: str, b: str, measure: MeasureName = "place") -> Estimate:

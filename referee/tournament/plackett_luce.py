@@ -160,12 +160,9 @@ def maximise(awards: Awards) -> tuple[list[float], int]:
     raise FitError(f"order-free fit: no convergence in {MAX_STEPS} steps")
 
 
-def fit_strengths(sets: Iterable[GameSet], entrants: Iterable[str] = ()) -> StrengthFit:
-    """The fit to all games of closed sets; the order of sets and games does not matter, to the last digit.
-
-    ``entrants`` adds entrants that have not played: they sit at the field.
-    """
-    return fit_awards(gather(sets, entrants))
+def fit_strengths(sets: Iterable[GameSet]) -> StrengthFit:
+    """The fit to all games of closed sets; the order of sets and games does not matter, to the last digit."""
+    return fit_awards(gather(sets))
 
 
 def fit_awards(awards: Awards) -> StrengthFit:

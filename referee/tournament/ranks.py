@@ -18,7 +18,7 @@ test, which is exact for bots that are alike; and never less than 2^-n for n set
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from itertools import combinations
-from math import fsum, inf, sqrt
+from math import fsum, inf, ldexp, sqrt
 from typing import Final
 
 from referee.tournament.comparison import Comparison
@@ -42,7 +42,7 @@ def p_better(comparison: Comparison, i: int, j: int) -> float:
     variance = covariance[i][i] + covariance[j][j] - 2.0 * covariance[i][j]
     error = sqrt(max(variance, 0.0) * sets / (sets - 1))
     t = difference / error if error > rounding else (inf if difference > 0.0 else -inf)
-    return max(upper_tail(t, sets - 1), 2.0**-sets, _sign_flip(comparison, i, j))
+    return max(upper_tail(t, sets - 1), ldexp(1.0, -sets), _sign_flip(comparison, i, j))
 
 
 def _sign_flip(comparison: Comparison, i: int, j: int) -> float:
@@ -64,7 +64,7 @@ def sign_flip_tail(differences: Sequence[float]) -> float:
     first = _signed_sums(differences[:middle])
     second = sorted(_signed_sums(differences[middle:]))
     reached = sum(len(second) - bisect_left(second, observed - slack - one) for one in first)
-    return reached / 2 ** len(differences)
+    return reached / (1 << len(differences))
 
 
 def _signed_sums(values: Sequence[float]) -> list[float]:

@@ -18,7 +18,7 @@ from functools import lru_cache
 from math import isfinite
 from typing import Any, Final
 
-from referee.tournament.results import GameSet, PlayedGame, ranked_sides
+from referee.tournament.results import GameSet, PlayedGame
 
 DRAW_PROBABILITY: Final = 0.10
 TAU: Final = 0.0
@@ -72,10 +72,10 @@ class SkillRater:
             self._add_game(game, number)
 
     def _add_game(self, game: PlayedGame, number: int) -> None:
-        groups, ranks = _teams(game)
+        groups, places = _teams(game)
         rated = [{key: self._rating_of(key) for key in side} for side in groups]
         try:
-            updated = self._environment.rate(rated, ranks, weights=_weights(groups))
+            updated = self._environment.rate(rated, places, weights=_weights(groups))
             fault = "" if _all_finite(updated) else "a rating is not finite"
         except ArithmeticError as error:
             # FloatingPointError where a result is all but impossible under the ratings so far; other arithmetic errors
@@ -132,17 +132,14 @@ def _environment() -> Any:
     return trueskill.TrueSkill(tau=TAU, draw_probability=DRAW_PROBABILITY, backend=(cdf, pdf, lru_cache(64)(ppf)))
 
 
-def _teams(game: PlayedGame) -> tuple[list[dict[str, int]], list[int]]:
-    """For each side, best first, the seats that each entrant of it held; and the rank of each side."""
-    groups: list[dict[str, int]] = []
-    ranks: list[int] = []
+def _teams(game: PlayedGame) -> tuple[list[dict[str, int]], Sequence[int]]:
+    """For each side, in order of seats, the seats that each entrant of it held; and the place of each side.
+
+    Of tied sides the package compares neighbours only, so their order matters a little: by seats it changes from game
+    to game, by names it would favour some names.
+    """
     count = game.sides or len(game.entrants)
-    for rank, tied in enumerate(ranked_sides(game.entrants, game.places, game.sides)):
-        for side in tied:
-            seats = len(game.entrants) // count
-            groups.append({side[0]: seats} if len(side) == 1 else dict(sorted(Counter(side).items())))
-            ranks.append(rank)
-    return groups, ranks
+    return [dict(Counter(game.entrants[side::count])) for side in range(count)], game.places[:count]
 
 
 def _weights(groups: Sequence[Mapping[str, int]]) -> dict[tuple[int, str], float] | None:

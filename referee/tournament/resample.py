@@ -23,7 +23,7 @@ from typing import Final, TypeAlias
 
 from referee.tournament.awards import Awards
 from referee.tournament.comparison import Comparison
-from referee.tournament.paired import two_sided
+from referee.tournament.paired import ROUNDING, two_sided
 from referee.tournament.plackett_luce import ELO_SCALE, StrengthFit, score_prior, score_sets, slope_at
 from referee.tournament.results import GameSet
 from referee.tournament.solve import Matrix, cholesky, inverse
@@ -37,9 +37,12 @@ Columns: TypeAlias = list[list[float]]
 
 @dataclass(frozen=True, slots=True)
 class RatingInterval:
-    """A rating on the Elo-like scale of :class:`StrengthFit` with its 95 % interval; None with fewer than two sets."""
+    """A rating on the Elo-like scale of :class:`StrengthFit`, and its 95 % interval.
 
-    rating: float
+    ``value`` is None without any set, ``low`` and ``high`` with fewer than two.
+    """
+
+    value: float | None
     low: float | None
     high: float | None
 
@@ -64,9 +67,11 @@ class Resampled:
         return [self._stays_ahead(first, second) for first, second in pairwise(order)]
 
     def _stays_ahead(self, first: str, second: str) -> float:
+        ones, others = self.advantages[first], self.advantages[second]
+        rounding = ROUNDING * max(map(abs, ones + others))
         halves = 0
-        for one, other in zip(self.advantages[first], self.advantages[second], strict=True):
-            halves += 1 if abs(one - other) <= 1e-12 * (abs(one) + abs(other)) else 2 * (one > other)
+        for one, other in zip(ones, others, strict=True):
+            halves += 1 if abs(one - other) <= rounding else 2 * (one > other)
         return halves / (2 * self.resamples)
 
 
@@ -99,7 +104,7 @@ def resample(
         strengths.append(_replicate(fit.log_strengths, bread, strength_pulls, weights, prior_pulls))
         advantages.append(_replicate(comparison.advantages, comparison.bread, advantage_pulls, weights))
     played = dict(zip(comparison.entrants, comparison.sets, strict=True))
-    sets_of = [min(played.get(key, 0), units) for key in fit.entrants]
+    sets_of = [min(played[key], units) for key in fit.entrants]
     return Resampled(
         ratings=_intervals(fit, strengths, sets_of),
         advantages=dict(zip(comparison.entrants, zip(*advantages, strict=True), strict=True)),

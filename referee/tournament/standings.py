@@ -16,11 +16,11 @@ from typing import Any, Final, Literal
 from referee.tournament.awards import gather
 from referee.tournament.comparison import Comparison, compare
 from referee.tournament.paired import CONFIDENCE, Estimate, estimate
-from referee.tournament.plackett_luce import StrengthFit, fit_awards
+from referee.tournament.plackett_luce import fit_awards
 from referee.tournament.ranks import rank_ranges
 from referee.tournament.ratings import Skill, SkillTable, rate_skills
 from referee.tournament.resample import RESAMPLES, RatingInterval, Resampled, resample
-from referee.tournament.results import GameSet, MeasureName, check_sets, ranked_sides, set_means
+from referee.tournament.results import GameSet, MeasureName, ResultError, check_sets, ranked_sides, set_means
 
 FEWEST_SETS: Final = 10
 """Closed sets an entrant needs before it gets a rank."""
@@ -99,6 +99,9 @@ class Standings:
         return {key: list(value) if isinstance(value, tuple) else value for key, value in plain.items()}
 
 
+_UNRATED: Final = RatingInterval(None, None, None)
+
+
 @dataclass(slots=True)
 class _Counts:
     games: int = 0
@@ -124,16 +127,19 @@ def standings(
     keys that get a row though they have not played. ``seed``: of the bootstrap. ``skills``: TrueSkill of exactly these
     sets, from a running :class:`referee.tournament.ratings.SkillRater`; made here when absent, which takes longest.
 
-    Raises ResultError for sets that contradict one another.
+    Raises ResultError for sets that contradict one another, or skills that are not of these sets.
     """
     checked = check_sets(sets)
     names = {key for games in checked for game in games for key in game.entrants} | set(tallies) | set(entrants)
     skill_table = skills if skills is not None else rate_skills(checked, sorted(names))
-    awards = gather(checked, names)
-    fit = fit_awards(awards)
+    counts = _count(checked, measure)
+    _check_skills(skill_table, names, counts)
+    awards = gather(checked)
     comparison = compare(checked, measure)
-    resampled = resample(checked, awards, fit, comparison, seed=seed, resamples=resamples) if checked else None
-    rows = _rows(checked, fit, comparison, resampled, skill_table, tallies, measure)
+    resampled = (
+        resample(checked, awards, fit_awards(awards), comparison, seed=seed, resamples=resamples) if checked else None
+    )
+    rows = _rows(_Evidence(sorted(names), counts, comparison, resampled, skill_table, tallies))
     return Standings(
         measure=measure,
         status="ranked" if any(row.status == "ranked" for row in rows) else "too few to rank",
@@ -150,46 +156,68 @@ def standings(
     )
 
 
-def _rows(
-    sets: Sequence[GameSet],
-    fit: StrengthFit,
-    comparison: Comparison,
-    resampled: Resampled | None,
-    skill_table: SkillTable,
-    tallies: Mapping[str, Tally],
-    measure: MeasureName,
-) -> tuple[Row, ...]:
-    counts = _count(sets, measure)
-    advantages = dict(zip(comparison.entrants, comparison.advantages, strict=True))
-    order = sorted(fit.entrants, key=lambda key: _sort_key(key, counts.get(key), advantages.get(key)))
+@dataclass(frozen=True, slots=True)
+class _Evidence:
+    """All that rows are made of."""
+
+    names: Sequence[str]
+    counts: Mapping[str, _Counts]
+    comparison: Comparison
+    resampled: Resampled | None
+    skill_table: SkillTable
+    tallies: Mapping[str, Tally]
+
+
+def _check_skills(table: SkillTable, names: Iterable[str], counts: Mapping[str, _Counts]) -> None:
+    for key in sorted(names):
+        rated = table.skills[key].games if key in table.skills else -1
+        played = counts[key].games if key in counts else 0
+        if not played - table.skipped <= rated <= played:
+            told = f"has rated {rated} games of {key!r}, not {played}" if rated >= 0 else f"does not know {key!r}"
+            raise ResultError(f"skills: the rater {told}; give it every entrant and exactly these sets")
+
+
+def _rows(evidence: _Evidence) -> tuple[Row, ...]:
+    counts = evidence.counts
+    advantages = dict(zip(evidence.comparison.entrants, evidence.comparison.advantages, strict=True))
+    order = sorted(evidence.names, key=lambda key: _sort_key(key, counts.get(key), advantages.get(key)))
     ranked = [key for key in order if key in counts and len(counts[key].means) >= FEWEST_SETS]
-    ranges = rank_ranges(comparison, ranked)
-    stability = dict(zip(ranked, resampled.stability(ranked), strict=False)) if resampled else {}
-    ratings = fit.ratings()
-    rows = []
-    for key in order:
-        count = counts.get(key, _Counts())
-        low, high = ranges.get(key, (None, None))
-        rows.append(
-            Row(
-                entrant=key,
-                status="ranked" if key in ranges else "too few to rank",
-                rank_low=low,
-                rank_high=high,
-                measure=estimate(count.means),
-                advantage=advantages.get(key),
-                stability=stability.get(key),
-                rating=resampled.ratings[key] if resampled else RatingInterval(ratings[key], None, None),
-                skill=skill_table.skills[key],
-                sets=len(count.means),
-                games=count.games,
-                wins=count.wins,
-                shared_wins=count.shared_wins,
-                stakes=fsum(count.stakes),
-                tally=tallies.get(key, Tally()),
-            )
-        )
-    return tuple(rows)
+    ranges = rank_ranges(evidence.comparison, ranked)
+    stability = evidence.resampled.stability(ranked) if evidence.resampled else []
+    stays_ahead = dict(zip(ranked, stability, strict=False))  # the last has no next
+    ratings = evidence.resampled.ratings if evidence.resampled else {}
+    return tuple(
+        _row(evidence, key, ranges.get(key), advantages.get(key), stays_ahead.get(key), ratings.get(key, _UNRATED))
+        for key in order
+    )
+
+
+def _row(
+    evidence: _Evidence,
+    key: str,
+    ranks: tuple[int, int] | None,
+    advantage: float | None,
+    stability: float | None,
+    rating: RatingInterval,
+) -> Row:
+    count = evidence.counts.get(key, _Counts())
+    return Row(
+        entrant=key,
+        status="ranked" if ranks else "too few to rank",
+        rank_low=ranks[0] if ranks else None,
+        rank_high=ranks[1] if ranks else None,
+        measure=estimate(count.means),
+        advantage=advantage,
+        stability=stability,
+        rating=rating,
+        skill=evidence.skill_table.skills[key],
+        sets=len(count.means),
+        games=count.games,
+        wins=count.wins,
+        shared_wins=count.shared_wins,
+        stakes=fsum(count.stakes),
+        tally=evidence.tallies.get(key, Tally()),
+    )
 
 
 def _sort_key(key: str, count: _Counts | None, advantage: float | None) -> tuple[int, float, str]:
