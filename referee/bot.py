@@ -25,7 +25,7 @@ import sys
 from collections.abc import Awaitable, Callable, Iterable
 from typing import ClassVar, NoReturn, TypeAlias
 
-from referee._bot.cards import (
+from referee._bot_cards import (
     ACE,
     JACK,
     KING,
@@ -43,7 +43,7 @@ from referee._bot.cards import (
     cards_text,
     parse_cards,
 )
-from referee._bot.turn import Keeps, Turn, events, suit_or_none
+from referee._bot_turn import Keeps, Turn, events, suit_or_none
 from referee.protocol import wire
 
 Action: TypeAlias = int | Iterable[int]
@@ -107,7 +107,7 @@ def run(bot: Bot | Choose) -> NoReturn:
     Ctrl-C. A lost connection over tcp or tls is dialled again for 30 s.
     """
     try:
-        from referee._bot.dial import serve  # here, for it loads gRPC, which a test of a bot has no use for
+        from referee._bot_dial import serve  # here, for it loads gRPC, which a test of a bot has no use for
 
         code = serve(bot, bot.choose) if isinstance(bot, Bot) else serve(Bot(), bot)
     except KeyboardInterrupt:

@@ -21,11 +21,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from referee import _bot_cards as bot_cards
+from referee import _bot_chance as chance
+from referee import _bot_session as session
+from referee import _bot_turn as bot_turn
 from referee import cards, rules
-from referee._bot import cards as bot_cards
-from referee._bot import chance, session
-from referee._bot import turn as bot_turn
-from referee._bot.dial import Address, AddressError, Patience, read_address, serve
+from referee._bot_dial import Address, AddressError, Patience, read_address, serve
 from referee.bot import Bot, Call, Card, EventKind, Keeps, Kind, Objective, Suit, Turn, events, parse_cards, wire
 from referee.protocol.allfours.v1 import service_pb2_grpc
 from referee.rules.actions import pack_event
@@ -807,7 +808,7 @@ BLOCKED: Final = """
 import sys
 
 ALLOWED = {"referee", "grpc", "google", "typing_extensions", *sys.stdlib_module_names}
-PARTS = ("referee.bot", "referee._bot", "referee.protocol")
+PARTS = ("referee.bot", "referee._bot_", "referee.protocol")
 
 class Block:
     def find_spec(self, name, path=None, target=None):

@@ -11,8 +11,8 @@ from typing import Any, Final, Protocol, TypeAlias, cast
 import grpc
 
 from referee import __version__
-from referee._bot.cards import Kind, Objective
-from referee._bot.turn import Turn
+from referee._bot_cards import Kind, Objective
+from referee._bot_turn import Turn
 from referee.protocol import wire
 from referee.protocol.allfours.v1 import service_pb2_grpc
 

@@ -7,8 +7,8 @@ from itertools import islice
 from math import comb
 from typing import Any, Final, Generic, Self, TypeVar, cast, overload
 
-from referee._bot.cards import CARDS, Call, Card, Event, EventKind, Kind, Objective, Suit, cards_text
-from referee._bot.chance import Chance, seed_of
+from referee._bot_cards import CARDS, Call, Card, Event, EventKind, Kind, Objective, Suit, cards_text
+from referee._bot_chance import Chance, seed_of
 from referee.protocol import wire
 
 T = TypeVar("T")

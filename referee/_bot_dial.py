@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 
 import grpc
 
-from referee._bot.session import BotError, Choose, NoAnswer, Player, Session
+from referee._bot_session import BotError, Choose, NoAnswer, Player, Session
 from referee.protocol import wire
 
 HELP: Final = """\
@@ -28,7 +28,7 @@ _LOST_FOR_GOOD: Final = {
     grpc.StatusCode.INVALID_ARGUMENT: "the referee does not understand this bot: install the same version of Referee",
 }
 _LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]")
-_HERE: Final = os.path.dirname(__file__)  # noqa: PTH120  # pathlib would cost every bot a part of its start
+_OURS: Final = __file__.removesuffix("dial.py")
 
 
 class AddressError(ValueError):
@@ -124,7 +124,7 @@ def _authority(path: str | None) -> bytes | None:
     if not path:
         return None
     try:
-        with open(path, "rb") as file:  # noqa: PTH123  # as above
+        with open(path, "rb") as file:  # noqa: PTH123  # pathlib would cost every bot a part of its start
             return file.read()
     except OSError as error:
         remedy = "name a PEM file with the certificate of the referee or its authority"
@@ -178,10 +178,10 @@ def _show(error: BotError) -> None:
         _say(str(cause))
         return
     trace = cause.__traceback__
-    while trace and trace.tb_next and trace.tb_frame.f_code.co_filename.startswith(_HERE):
+    while trace and trace.tb_next and trace.tb_frame.f_code.co_filename.startswith(_OURS):
         trace = trace.tb_next
     traceback.print_exception(type(cause), cause, trace)
 
 
 def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)  # noqa: T201  # a bot's owner reads its standard error
+    print(text, file=sys.stderr, flush=True)
