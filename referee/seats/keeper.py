@@ -126,7 +126,10 @@ class LocalKeeper(Keeper):
                 failures = 0
                 self.settled.set()
                 self.on_change()
-                self._judge_loss(await self._until_lost())
+                loss = await self._until_lost()
+                if self.guest.leaving:
+                    return
+                self._judge_loss(loss)
                 restarts += 1
                 if restarts > RESTARTS_A_LAP:
                     self._give_up(f"It was lost {restarts} times in one lap.")

@@ -280,6 +280,11 @@ class Store:
                 "UPDATE game_set SET state = ?, reason = ? WHERE id = ? AND state = 'OPEN'", (state, reason, set_id)
             )
 
+    def void_scored_set(self, set_id: str, reason: str) -> None:
+        """Voids a set that was scored: its entrant left the league before half of its sets were."""
+        with self._transaction() as db:
+            db.execute("UPDATE game_set SET state = 'VOID', reason = ? WHERE id = ?", (reason, set_id))
+
     def redeal_set(self, league: str, set_id: str) -> int:
         """New packs for a whole set; its finished games stay for audit and are not scored. Returns the new redeal."""
         with self._transaction() as db:

@@ -1,0 +1,231 @@
+"""A league in its store: frozen when it begins, read back when it goes on.
+
+Everything that decides results is frozen: the definition, the house rules, the code's version, the bots by digest, and
+the master of all packs with its commitment. ``resume`` needs the store alone.
+"""
+
+import os
+import platform
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import referee
+from referee import deals
+from referee.faults import PROFILES
+from referee.proceedings import Limits
+from referee.rules import RuleSet
+from referee.seats.house import HOUSE_VERSION
+from referee.seats.limits import Limits as BotLimits
+from referee.seats.program import Command
+from referee.seats.sandbox import Policy
+from referee.store import FixtureRow, Store
+from referee.tournament.definition import Definition, restore_definition
+from referee.tournament.entrants import Entrant, Roster, enter
+from referee.tournament.plan import BotPlan, LeaguePlan
+from referee.tournament.schedule import Schedule, plan
+
+
+class LeagueError(Exception):
+    """A league that cannot be begun or go on. The message says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class League:
+    """A league as its store freezes it."""
+
+    name: str
+    definition: Definition
+    rules: RuleSet
+    master: bytes
+    commitment: str
+    seeded: bool
+    entrants: tuple[Entrant, ...]
+    facts: dict[str, Any]
+
+    @property
+    def objective(self) -> str:
+        """What ranks the entrants: place, stakes or points."""
+        return self.definition.tournament.objective
+
+
+def begin(definition: Definition, roster: Roster, path: Path, sandbox: str, tokens: dict[str, str]) -> Schedule:
+    """Makes the store of a new league and enters its schedule; raises ``StoreError`` or ``ScheduleError``.
+
+    ``tokens`` are those of the remote bots, by entrant key.
+    """
+    schedule = plan(definition.shape(), roster.entrants)
+    seed = definition.schedule.seed
+    master = deals.seeded_master(seed) if seed is not None else deals.secret_master()
+    digest = definition.digest()
+    facts = {
+        "name": definition.tournament.name,
+        "definition": definition.canonical(),
+        "folder": str(definition.folder.absolute()),
+        "file": definition.file,
+        "digest": digest,
+        "rules": rules_of(definition).as_dict(),
+        "master": master.hex(),
+        "seeded": seed is not None,
+        "commitment": deals.commitment(master, digest),
+        "code": {"referee": referee.__version__, "house": HOUSE_VERSION, "python": platform.python_version()},
+        "host": host(),
+        "sandbox": sandbox,
+        "state": "running",
+        "notes": [*schedule.notes, *roster.notes],
+        "skipped": [[one.path, one.reason] for one in roster.skipped],
+        "tokens": tokens,
+    }
+    with Store.create(path, facts) as store:
+        store.add_entrants([(entrant.key, _about(entrant)) for entrant in roster.entrants])
+        store.add_sets(
+            definition.tournament.name,
+            [planned.id for planned in schedule.sets],
+            [FixtureRow(f.id, f.set_id, f.rotation, f.seats) for f in schedule.fixtures],
+        )
+    return schedule
+
+
+def rules_of(definition: Definition) -> RuleSet:
+    """The rule set of a league; where each deal is a game of its own, the game is capped at one deal."""
+    rules = definition.rule_set()
+    return rules.with_rules({"max_deals": 1}) if definition.tournament.length == "deal" else rules
+
+
+def _about(entrant: Entrant) -> dict[str, Any]:
+    return {
+        "name": entrant.name,
+        "version": entrant.version,
+        "argv": list(entrant.argv),
+        "folder": str(entrant.folder) if entrant.folder else None,
+        "digest": entrant.digest,
+        "remote": entrant.remote,
+        "submitted": entrant.submitted,
+        "copy_of": entrant.copy_of,
+        "variants": list(entrant.variants),
+        "description": entrant.description,
+        "wait_s": entrant.wait_s,
+    }
+
+
+def read_league(store: Store) -> League:
+    """The league of a store; raises ``LeagueError`` if this version cannot read it."""
+    facts = store.league()
+    try:
+        entrants = tuple(
+            Entrant(
+                key=key,
+                name=about["name"],
+                version=about["version"],
+                argv=tuple(about["argv"]),
+                folder=Path(about["folder"]) if about["folder"] else None,
+                digest=about["digest"],
+                remote=about["remote"],
+                variants=tuple(about["variants"]),
+                copy_of=about["copy_of"],
+                description=about["description"],
+                submitted=about["submitted"],
+                wait_s=about["wait_s"],
+            )
+            for key, about in store.entrants().items()
+        )
+        return League(
+            facts["name"],
+            restore_definition(facts["definition"], facts["folder"]),
+            RuleSet.from_dict(facts["rules"]),
+            bytes.fromhex(facts["master"]),
+            facts["commitment"],
+            facts["seeded"],
+            entrants,
+            facts,
+        )
+    except KeyError as error:
+        raise LeagueError(f"{store.path} lacks {error}: it was written by another version of the referee") from None
+
+
+def check_unchanged(league: League) -> None:
+    """Raises ``LeagueError`` if a bot's files are not those that the league began with."""
+    now = {entrant.key: entrant.digest for entrant in enter(league.definition).entrants}
+    changed = sorted(entrant.key for entrant in league.entrants if now.get(entrant.key) != entrant.digest)
+    if changed:
+        raise LeagueError(
+            f"the files of {', '.join(changed)} have changed since the league began; "
+            "put them back, or start again with: referee run --new-season"
+        )
+
+
+def plan_of(
+    league: League, log_dir: Path, sandbox: Policy, listen: str = "", tls: tuple[str, str] | None = None
+) -> LeaguePlan:
+    """What the processes that play the league need to know."""
+    limits = league.definition.limits
+    competitive = limits.clock == "competitive"
+    tokens: dict[str, str] = league.facts.get("tokens", {})
+    return LeaguePlan(
+        league=league.name,
+        master=league.master,
+        rules=league.rules,
+        seats=league.definition.tournament.seats,
+        objective=league.objective,
+        commitment=league.commitment,
+        bots={entrant.key: _bot_plan(entrant, tokens.get(entrant.key, "")) for entrant in league.entrants},
+        log_dir=log_dir,
+        profile=PROFILES[league.definition.policy.profile],
+        limits=Limits(limits.move_ms * 1000, limits.bank_ms * 1000, limits.game_s * 1_000_000),
+        bot_limits=BotLimits(memory_mib=limits.memory_mib),
+        sandbox=sandbox,
+        max_in_flight=limits.max_in_flight,
+        asked_at_once=(os.cpu_count() or 1) if competitive else 0,
+        listen=listen,
+        tls=tls,
+    )
+
+
+def _bot_plan(entrant: Entrant, token: str) -> BotPlan:
+    command = None
+    if not entrant.remote and entrant.folder is not None:
+        lone_file = len(entrant.argv) == 2 and (entrant.folder / entrant.argv[1]).suffix == ".py"
+        only = (entrant.argv[1],) if lone_file and not (entrant.folder / "bot.toml").exists() else ()
+        command = Command(entrant.argv, entrant.folder, entrant.key, only=only)
+    return BotPlan(entrant.key, entrant.version, command, token, float(entrant.wait_s))
+
+
+def host() -> dict[str, str]:
+    """This machine and its present boot: what a later run compares to prove that processes of this one are dead."""
+    facts = {"system": platform.platform(), "python": sys.version.split()[0]}
+    for name, file in (("machine", "/etc/machine-id"), ("boot", "/proc/sys/kernel/random/boot_id")):
+        try:
+            facts[name] = Path(file).read_text(encoding="ascii").strip()
+        except OSError:
+            facts[name] = ""
+    return facts
+
+
+def same_machine(then: dict[str, str]) -> bool:
+    """Whether those facts are of this machine, as far as they tell."""
+    here = host()
+    if then.get("boot") and then["boot"] == here["boot"]:
+        return True
+    return bool(then.get("machine")) and then["machine"] == here["machine"]
+
+
+def store_path(definition_file: str, folder: Path) -> Path:
+    """Where the league of a definition is kept unless told otherwise."""
+    return folder / f"{Path(definition_file).stem}.sqlite"
+
+
+def next_season(path: Path) -> Path:
+    """The first free path for another season: ``kitchen-2.sqlite`` after ``kitchen.sqlite``."""
+    number = 2
+    while (season := path.with_name(f"{path.stem}-{number}{path.suffix}")).exists():
+        number += 1
+    return season
+
+
+def newest_season(path: Path) -> Path:
+    """The newest store of a definition: the path itself, or its last season."""
+    number, newest = 2, path
+    while (season := path.with_name(f"{path.stem}-{number}{path.suffix}")).exists():
+        newest, number = season, number + 1
+    return newest

@@ -1,0 +1,294 @@
+"""Plays a league to its end, lap by lap, in this process or by workers; every step can be resumed.
+
+Only the process that runs this writes the store. Results do not depend on the number of workers: packs follow from the
+master and the set, and no bot process meets a pack twice.
+"""
+
+import asyncio
+import ctypes
+import multiprocessing
+import signal
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from typing import Any
+
+from referee.seats.trees import end_orphans
+from referee.store import SetRow, Store, chain_end, chain_next, chain_start, fold_root
+from referee.tournament.lap import Lap
+from referee.tournament.league import League, LeagueError, same_machine
+from referee.tournament.plan import GamePlan, LeaguePlan
+from referee.tournament.schedule import Fixture, PlannedSet, Schedule
+from referee.tournament.sink import Collector, Event, Listener, StoreSink
+
+LAP_SECONDS = 30.0
+MOST_NO_CONTESTS = 3
+_FIRST_STAGE = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a run ended: ``finished``, or stopped before the end; sets scored, void and open."""
+
+    finished: bool
+    scored: int
+    void: int
+    open: int
+
+
+class Runner:
+    """Plays what is left of a league. ``stop`` may be called from a signal handler; ``run`` then ends soon, cleanly."""
+
+    def __init__(
+        self, store: Store, league: League, schedule: Schedule, plan: LeaguePlan, listener: Listener, workers: int = 1
+    ) -> None:
+        self._store, self._league, self._schedule, self._plan = store, league, schedule, plan
+        self._workers = workers
+        self._sink = StoreSink(store, listener)
+        self._stopping = threading.Event()
+        self._wake: Callable[[], None] = lambda: None
+        self._sets = {planned.id: planned for planned in schedule.sets}
+
+    def stop(self) -> None:
+        """Asks the run to end after what it is doing now; games under way are played again on resume."""
+        self._stopping.set()
+        self._wake()
+
+    def run(self) -> Outcome:
+        """Plays until every set is scored or void, or until stopped. Raises ``StoreError`` or ``LeagueError``."""
+        self._settle_earlier_attempts()
+        self._void_withdrawn()
+        size = _FIRST_STAGE
+        if self._workers > 1:
+            with _Pool(self._workers) as (pool, tell):
+                self._wake = tell
+                self._stages(size, lambda sets: self._stage_by_workers(pool, sets))
+        else:
+            self._stages(size, self._stage_here)
+        return self._close()
+
+    def _stages(self, size: int, play: Callable[[Sequence[PlannedSet]], None]) -> None:
+        while not self._stopping.is_set():
+            rows = self._store.sets()
+            todo = [self._sets[row.id] for row in rows if row.state == "OPEN"][:size]
+            if not todo:
+                return
+            started = time.monotonic()
+            games = sum(len(planned.fixtures) for planned in todo)
+            play(todo)
+            self._void_withdrawn()
+            seconds = time.monotonic() - started
+            size = max(1, int(LAP_SECONDS * games / max(seconds, 0.001)) // max(len(todo[0].fixtures), 1))
+
+    # What earlier runs left.
+
+    def _settle_earlier_attempts(self) -> None:
+        """Attempts without an end: the same packs again if everything that saw them is certainly dead, else new ones."""
+        open_ = self._store.open_attempts()
+        if not open_:
+            return
+        end_orphans()
+        proven = same_machine(self._league.facts["host"]) and not any(bot.remote for bot in self._league.entrants)
+        redealt: set[str] = set()
+        for number, fixture, redeal, _ in open_:
+            self._store.end_attempt(number, "NO_CONTEST", "the referee ended before the game")
+            set_id = fixture.rpartition("-")[0]
+            row = next(row for row in self._store.sets() if row.id == set_id)
+            if not proven and set_id not in redealt and row.state == "OPEN" and row.redeal == redeal:
+                redealt.add(set_id)
+                self._store.redeal_set(self._league.name, set_id)
+
+    def _void_withdrawn(self) -> None:
+        """Withdrawal voids the entrant's unfinished sets; its closed ones stay if they are at least half of all."""
+        gone = {key: about["withdrawn"] for key, about in self._store.entrants().items() if about["withdrawn"]}
+        if not gone:
+            return
+        rows = {row.id: row for row in self._store.sets()}
+        for key, reason in gone.items():
+            own = [rows[planned.id] for planned in self._schedule.sets if key in planned.table]
+            closed = [row for row in own if row.state == "SCORED"]
+            for row in own:
+                if row.state == "OPEN":
+                    self._store.close_set(row.id, "VOID", f"{key} was withdrawn: {reason}")
+            if len(closed) * 2 < len(own):
+                for row in closed:
+                    self._store.void_scored_set(row.id, f"{key} was withdrawn before half of its sets: {reason}")
+
+    # One stage: rotation r of all its sets in lap r.
+
+    def _stage_here(self, sets: Sequence[PlannedSet]) -> None:
+        for games in self._laps(sets):
+            self._play_until_done(games, self._lap_here)
+            if self._stopping.is_set():
+                return
+        self._score(sets)
+
+    def _lap_here(self, games: Sequence[GamePlan]) -> None:
+        self._sink.begin(games)
+        stop = asyncio.Event()
+
+        async def play() -> None:
+            loop = asyncio.get_running_loop()
+            self._wake = lambda: loop.call_soon_threadsafe(stop.set)  # type: ignore[assignment]
+            if self._stopping.is_set():
+                stop.set()
+            await Lap(self._plan, games, self._sink, stop).play()
+
+        try:
+            asyncio.run(play())
+        finally:
+            self._wake = lambda: None
+        self._sink.end("stopped" if self._stopping.is_set() else "a bot was withdrawn")
+
+    def _play_until_done(self, games: Sequence[GamePlan], play: Callable[[Sequence[GamePlan]], None]) -> None:
+        """Plays a lap, then again what was no contest; the third time a set is void."""
+        while games and not self._stopping.is_set():
+            play(games)
+            games = []
+            for game in self._sink.again:
+                if self._store.no_contests(game.fixture_id) >= MOST_NO_CONTESTS:
+                    self._store.close_set(game.set_id, "VOID", f"game {game.fixture_id} was no contest three times")
+                else:
+                    games.append(game)
+
+    def _laps(self, sets: Sequence[PlannedSet]) -> list[list[GamePlan]]:
+        rows = {row.id: row for row in self._store.sets()}
+        done = {(game.fixture_id, game.redeal) for game in self._store.games()}
+        laps = self._schedule.laps(sets)
+        return [
+            [
+                _game_plan(fixture, rows[fixture.set_id])
+                for fixture in lap
+                if (fixture.id, rows[fixture.set_id].redeal) not in done
+            ]
+            for lap in laps
+        ]
+
+    def _score(self, sets: Sequence[PlannedSet]) -> None:
+        """Closes the sets of which every game is stored."""
+        rows = {row.id: row for row in self._store.sets()}
+        for planned in sets:
+            if rows[planned.id].state == "OPEN" and rows[planned.id].games == len(planned.fixtures):
+                self._store.close_set(planned.id, "SCORED")
+
+    # Workers.
+
+    def _stage_by_workers(self, pool: Executor, sets: Sequence[PlannedSet]) -> None:
+        """Deals the sets out in blocks; each worker plays all laps of its block with bot processes of its own."""
+        blocks = [block for block in (sets[i :: self._workers] for i in range(self._workers)) if block]
+        todo = [[lap for lap in self._laps(block) if lap] for block in blocks]
+        self._sink.begin([game for laps in todo for lap in laps for game in lap])
+        try:
+            futures = [pool.submit(play_block, self._plan, laps) for laps in todo]
+            for future in as_completed(futures):
+                self._sink.take(future.result())
+        except BrokenProcessPool:
+            raise LeagueError("a worker process died; nothing is lost, go on with: referee resume") from None
+        self._sink.end("stopped" if self._stopping.is_set() else "a bot was withdrawn")
+        again = self._sink.again
+        if again and not self._stopping.is_set():
+            self._play_until_done(self._not_void(again), self._lap_here)
+        self._score(sets)
+
+    def _not_void(self, games: Sequence[GamePlan]) -> list[GamePlan]:
+        return [game for game in games if self._store.no_contests(game.fixture_id) < MOST_NO_CONTESTS]
+
+    # The end.
+
+    def _close(self) -> Outcome:
+        rows = self._store.sets()
+        counts = {state: sum(row.state == state for row in rows) for state in ("SCORED", "VOID", "OPEN")}
+        finished = counts["OPEN"] == 0
+        if finished:
+            self._store.put(state="finished", **roots(self._store))
+        return Outcome(finished, counts["SCORED"], counts["VOID"], counts["OPEN"])
+
+
+def roots(store: Store) -> dict[str, str]:
+    """The two roots of a league: of results alone (equal for equal play), and of whole records."""
+    results: dict[str, list[str]] = {}
+    records: dict[str, list[str]] = {}
+    for game in sorted(store.games(), key=lambda game: int(game.fixture_id.rpartition("-")[2])):
+        set_id = game.fixture_id.rpartition("-")[0]
+        results.setdefault(set_id, []).append(game.result_digest)
+        records.setdefault(set_id, []).append(game.record_digest)
+    rows, league = store.sets(), store.league()["name"]
+    return {
+        "result_root": fold_root([(row.id, _end(league, row, results)) for row in rows]),
+        "record_root": fold_root([(row.id, _end(league, row, records)) for row in rows]),
+    }
+
+
+def _end(league: str, row: SetRow, digests: dict[str, list[str]]) -> str:
+    if row.state != "SCORED":
+        return ""
+    head = chain_start(league, row.id)
+    for digest in digests.get(row.id, []):
+        head = chain_next(head, digest)
+    return chain_end(head, len(digests.get(row.id, [])))
+
+
+def _game_plan(fixture: Fixture, row: SetRow) -> GamePlan:
+    return GamePlan(fixture.id, fixture.set_id, fixture.rotation, fixture.seats, fixture.slots, row.redeal)
+
+
+_STOP: Any = None
+
+
+class _Pool:
+    """A pool of spawned workers, and a way to tell them to stop."""
+
+    def __init__(self, workers: int) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._stop = context.Event()
+        self._pool = ProcessPoolExecutor(workers, context, _prepare_worker, (self._stop,))
+
+    def __enter__(self) -> tuple[Executor, Callable[[], None]]:
+        return self._pool, self._stop.set
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _prepare_worker(stop: Any) -> None:
+    """In a worker: the terminal's Ctrl-C is the main process's business, and the worker ends when that ends."""
+    global _STOP  # noqa: PLW0603  # what a pool's initializer leaves for its tasks
+    _STOP = stop
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _end_with_parent()
+
+
+def _end_with_parent() -> None:
+    """Linux: has the kernel end this process when its parent ends, however that happens."""
+    try:
+        ctypes.CDLL(None, use_errno=True).prctl(1, signal.SIGKILL)
+    except (OSError, AttributeError):
+        return
+
+
+def play_block(plan: LeaguePlan, laps: Sequence[Sequence[GamePlan]]) -> list[Event]:
+    """A worker's task: plays the laps of a block one after another and returns what happened."""
+    sink = Collector()
+
+    async def play(games: Sequence[GamePlan]) -> None:
+        stop = asyncio.Event()
+        watch = asyncio.create_task(_relay(stop))
+        await Lap(plan, games, sink, stop).play()
+        watch.cancel()
+
+    for games in laps:
+        if _STOP is None or not _STOP.is_set():
+            gone = {arguments[0] for name, arguments in sink.events if name == "withdrawn"}
+            asyncio.run(play([game for game in games if not gone & set(game.seats)]))
+    return sink.events
+
+
+async def _relay(stop: asyncio.Event) -> None:
+    """Carries the main process's stop into the event loop; another process's event can only be looked at."""
+    while _STOP is None or not _STOP.is_set():  # noqa: ASYNC110
+        await asyncio.sleep(0.1)
+    stop.set()

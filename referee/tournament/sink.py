@@ -1,0 +1,140 @@
+"""Where finished games go: into the store at once, or into a list that a worker sends home."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from referee.faults import Fault
+from referee.proceedings import Ruling
+from referee.record import Record
+from referee.store import FixtureRow, Store
+from referee.table import Table
+from referee.tournament.plan import GamePlan
+from referee.tournament.summary import summarise
+
+
+class Listener(Protocol):
+    """Whoever watches a league being played: the terminal, a test."""
+
+    def game(self, game: GamePlan, summary: Mapping[str, Any]) -> None:
+        """A game was stored."""
+
+    def ruling(self, game: GamePlan, entrant: str, sentence: str) -> None:
+        """A ruling was made against an entrant."""
+
+    def fault(self, entrant: str, fault: str, sentence: str, log: str) -> None:
+        """An entrant had a fault outside any single decision."""
+
+    def withdrawn(self, entrant: str, reason: str) -> None:
+        """An entrant is out of the league."""
+
+    def no_contest(self, game: GamePlan, reason: str) -> None:
+        """A game has to be played again."""
+
+
+Event = tuple[str, tuple[Any, ...]]
+
+
+@dataclass(slots=True)
+class Collector:
+    """Keeps what happened as plain data: the sink of a worker. ``replay_into`` tells it to another sink."""
+
+    events: list[Event] = field(default_factory=list)
+
+    def finished(self, game: GamePlan, table: Table, record: Record) -> None:
+        """Keeps a finished game."""
+        self.events.append(("stored", (game, record, summarise(table, game.seats, game.set_id))))
+
+    def no_contest(self, game: GamePlan, reason: str) -> None:
+        """Keeps a game that has to be played again."""
+        self.events.append(("no_contest", (game, reason)))
+
+    def ruled(self, game: GamePlan, ruling: Ruling) -> None:
+        """Keeps a ruling."""
+        self.events.append(("told", (game, game.seats[ruling.seat], _sentence(ruling))))
+
+    def fault(self, entrant: str, fault: Fault, sentence: str, log: Path) -> None:
+        """Keeps a fault."""
+        self.events.append(("fault", (entrant, fault, sentence, log)))
+
+    def withdrawn(self, entrant: str, reason: str) -> None:
+        """Keeps a withdrawal."""
+        self.events.append(("withdrawn", (entrant, reason)))
+
+    def launched(self, processes: Sequence[Mapping[str, object]]) -> None:
+        """Nothing to keep: a worker's processes end with it."""
+
+
+class StoreSink:
+    """Writes to the store, one transaction a game, and tells the listener."""
+
+    def __init__(self, store: Store, listener: Listener) -> None:
+        self._store, self._listener = store, listener
+        self._attempts: dict[str, int] = {}
+        self._processes: list[Mapping[str, object]] = []
+        self.again: list[GamePlan] = []
+        self.gone: dict[str, str] = {}
+
+    def begin(self, games: Sequence[GamePlan]) -> None:
+        """Notes the attempts at these games before any bot sees them."""
+        numbers = self._store.begin([(game.fixture_id, game.redeal) for game in games])
+        self._attempts = {game.fixture_id: number for game, number in zip(games, numbers, strict=True)}
+        self._processes, self.again = [], []
+
+    def finished(self, game: GamePlan, table: Table, record: Record) -> None:
+        """Stores a finished game."""
+        self.stored(game, record, summarise(table, game.seats, game.set_id))
+
+    def stored(self, game: GamePlan, record: Record, summary: Mapping[str, Any]) -> None:
+        """Stores a finished game whose summary is made already."""
+        row = FixtureRow(game.fixture_id, game.set_id, game.rotation, game.seats)
+        self._store.finish_game(self._attempts.pop(game.fixture_id), row, game.redeal, record, summary)
+        self._listener.game(game, summary)
+
+    def no_contest(self, game: GamePlan, reason: str) -> None:
+        """Ends the attempt; the game is to be played again."""
+        self._store.end_attempt(self._attempts.pop(game.fixture_id), "NO_CONTEST", reason)
+        self.again.append(game)
+        self._listener.no_contest(game, reason)
+
+    def ruled(self, game: GamePlan, ruling: Ruling) -> None:
+        """Tells the listener; the store takes rulings with their game."""
+        self.told(game, game.seats[ruling.seat], _sentence(ruling))
+
+    def told(self, game: GamePlan, entrant: str, sentence: str) -> None:
+        """Tells the listener of a ruling."""
+        self._listener.ruling(game, entrant, sentence)
+
+    def fault(self, entrant: str, fault: Fault, sentence: str, log: Path) -> None:
+        """Stores a fault outside single decisions."""
+        self._store.add_fault(entrant, str(fault), sentence, str(log))
+        self._listener.fault(entrant, str(fault), sentence, str(log))
+
+    def withdrawn(self, entrant: str, reason: str) -> None:
+        """Takes an entrant out of the league."""
+        if entrant not in self.gone:
+            self.gone[entrant] = reason
+            self._store.withdraw(entrant, reason)
+            self._listener.withdrawn(entrant, reason)
+
+    def launched(self, processes: Sequence[Mapping[str, object]]) -> None:
+        """Notes which processes see the games that are under way."""
+        self._processes.extend(processes)
+        self._store.note_processes(list(self._attempts.values()), self._processes)
+
+    def take(self, events: Sequence[Event]) -> None:
+        """Takes over what a worker has collected."""
+        for name, arguments in events:
+            getattr(self, name)(*arguments)
+
+    def end(self, reason: str) -> None:
+        """Ends the attempts that are still open: stopped, or without a bot that was withdrawn."""
+        for number in self._attempts.values():
+            self._store.end_attempt(number, "STOPPED", reason)
+        self._attempts = {}
+
+
+def _sentence(ruling: Ruling) -> str:
+    rule = f" {ruling.rule}" if ruling.rule else ""
+    return f"{ruling.fault}{rule}: {ruling.sentence} ({ruling.consequence.lower()})"
