@@ -19,6 +19,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, ValidationError, field_validator
 
+from referee.seats.program import Command
 from referee.tournament.bot_digest import TooLarge, command_digest, file_digest, folder_digest
 from referee.tournament.model_problems import Finding, finding_error, problems_of
 from referee.tournament.names import NAME_ALLOWED, BotName, BotVersion, PlainText, is_name, is_readable
@@ -73,7 +74,7 @@ class BotSource:
     """A bot that was found, ready to be started: run ``argv`` in ``folder``.
 
     ``digest`` is SHA-256 over its files. ``variants`` is empty where the bot does not say what it plays; ``build`` is
-    empty where nothing is built.
+    empty where nothing is built; ``only`` names the one file of a ``.py`` bot and is empty for all others.
     """
 
     name: str
@@ -84,6 +85,11 @@ class BotSource:
     build: tuple[str, ...] = ()
     variants: tuple[str, ...] = ()
     description: str = ""
+    only: tuple[str, ...] = ()
+
+    def command(self) -> Command:
+        """How to start it."""
+        return Command(self.argv, self.folder, self.name, only=self.only)
 
 
 def find_bot(text: str, relative_to: Path | str, *, name: str | None = None, version: str | None = None) -> BotSource:
@@ -181,7 +187,8 @@ def _from_folder(folder: Path, name: str | None, version: str | None) -> BotSour
 def _script(path: Path, name: str | None, version: str | None) -> BotSource:
     digest = _digested(str(path), lambda: file_digest(path))
     argv = (sys.executable, path.name)
-    return BotSource(_named(str(path), name or path.stem), version or digest[:8], argv, path.parent, digest)
+    named = _named(str(path), name or path.stem)
+    return BotSource(named, version or digest[:8], argv, path.parent, digest, only=(path.name,))
 
 
 def _digested(bot: str, digest: Callable[[], str]) -> str:

@@ -20,7 +20,8 @@ from typing import Any, Self, TypeVar
 
 from pydantic import Field, PrivateAttr, ValidationError, field_validator, model_validator
 
-from referee.rules import RuleSet, variant
+from referee.rules import RuleSet, variant, variant_names
+from referee.rules.registry import ALIASES
 from referee.tournament.model_problems import Finding, finding_error, problems_of
 from referee.tournament.problems import Location, Problem, ProblemsError, near
 from referee.tournament.schedule import Shape
@@ -79,10 +80,17 @@ class Definition(Section):
 
     @model_validator(mode="after")
     def _makes_sense(self) -> Self:
-        found = findings(self.tournament, self.rules, self.schedule, self.limits, self.policy, self.bots)
+        found = findings(self.tournament.variant, self.tournament, self.rules, self.schedule, self.limits, self.policy, self.bots)
         if found:
             raise finding_error(*found)
         return self
+
+    def __eq__(self, other: object) -> bool:
+        """Definitions are equal if they say the same, wherever they were read."""
+        return self.canonical() == other.canonical() if isinstance(other, Definition) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.digest())
 
     @property
     def folder(self) -> Path:
@@ -181,10 +189,12 @@ def _validated(document: Document, folder: Path) -> Definition:
 
 def _partial_findings(document: Document) -> list[Finding]:
     """The findings about the sections that are sound by themselves."""
+    game = document.value(("tournament", "variant"))
     entries = document.data.get("bots")
     bots = [_part(BotSection, entry) for entry in entries] if isinstance(entries, list) else []
     changes = document.data.get("rules", {})
     return findings(
+        game if isinstance(game, str) and game in {*variant_names(), *ALIASES} else None,
         _part(TournamentSection, document.data.get("tournament")),
         changes if isinstance(changes, dict) else {},
         _part(ScheduleSection, document.data.get("schedule", {})),

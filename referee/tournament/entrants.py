@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from referee.rules import RuleSetError, variant, variant_names
+from referee.seats.program import Command
 from referee.tournament.bot_source import BotError, BotSource, command_bot, find_bot
 from referee.tournament.definition import Definition, DefinitionError
 from referee.tournament.names import is_name
@@ -31,7 +32,7 @@ class Entrant:
     ``key`` is its unique name (``careful#2``), ``name`` the bot's (``careful``), and ``copy_of`` the key of the first
     copy (``None`` for that one itself). A remote entrant has no command, folder or digest, and may take ``wait_s``
     seconds to dial in. ``variants`` is empty where the bot does not say what it plays. ``submitted`` marks bots from
-    ``bots_from``: programs of somebody else.
+    ``bots_from``: programs of somebody else. ``build``, ``description`` and ``only`` are those of ``BotSource``.
     """
 
     key: str
@@ -45,8 +46,15 @@ class Entrant:
     copy_of: str | None
     build: tuple[str, ...] = ()
     description: str = ""
+    only: tuple[str, ...] = ()
     submitted: bool = False
     wait_s: int = 0
+
+    def command(self) -> Command:
+        """How to start it; ``ValueError`` for a remote one, which nobody here can start."""
+        if self.folder is None:
+            raise ValueError(f"{self.key} dials in from elsewhere")
+        return Command(self.argv, self.folder, self.key, only=self.only)
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +230,7 @@ def _copies(candidate: _Candidate) -> Iterator[Entrant]:
             copy_of=None if number == 1 else name,
             build=source.build if source else (),
             description=source.description if source else "",
+            only=source.only if source else (),
             submitted=entry.bots_from is not None,
             wait_s=0 if source else entry.wait_s,
         )

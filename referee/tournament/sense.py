@@ -20,6 +20,7 @@ _FIXED = ("name", "title")
 
 
 def findings(
+    game: str | None,
     tournament: TournamentSection | None,
     changes: Mapping[str, Any],
     schedule: ScheduleSection | None,
@@ -27,16 +28,18 @@ def findings(
     policy: PolicySection | None,
     bots: Sequence[BotSection | None],
 ) -> list[Finding]:
-    """Everything that does not fit together. A section that is faulty by itself is ``None`` and left out."""
+    """Everything that does not fit together. ``game`` is the variant's name.
+
+    A section (or name) that is faulty by itself is ``None`` and left out.
+    """
     found: list[Finding] = []
-    if tournament:
-        rules, rule_findings = _changed(variant(tournament.variant), changes)
-        found += rule_findings
-        if rules:
+    if game:
+        rules, found = _changed(variant(game), changes)
+        if rules and tournament:
             found += _seating(tournament, rules)
-        if limits and limits.max_processes is not None and limits.max_processes < tournament.seats:
-            remedy = f"write max_processes = {tournament.seats} or more, or leave it out"
-            found.append(Finding(("limits", "max_processes"), f"at least one a seat ({tournament.seats})", remedy))
+    if tournament and limits and limits.max_processes is not None and limits.max_processes < tournament.seats:
+        remedy = f"write max_processes = {tournament.seats} or more, or leave it out"
+        found.append(Finding(("limits", "max_processes"), f"at least one a seat ({tournament.seats})", remedy))
     if schedule and policy:
         found += _remote(schedule, policy, bots)
     return found

@@ -106,8 +106,8 @@ def _syntax_remedy(content: str, message: str) -> str:
         return f"put text in quotes: {word[1]} = {json.dumps(word[2])}"
     if "Illegal character '\\n'" in message:
         return "close the quotes in this line"
-    if "Unclosed" in message:
-        return "close the bracket"
+    if "Unclosed" in message or "end of document" in message:
+        return "close the bracket or the quotes that are open"
     if re.match(r"[\w-]+\s*:", content):
         return "write field = value, with an equals sign"
     return "correct this line"
