@@ -215,11 +215,12 @@ def store_path(definition_file: str, folder: Path) -> Path:
     return folder / f"{Path(definition_file).stem}.sqlite"
 
 
-def next_season(path: Path) -> Path:
-    """The first free path for another season: ``kitchen-2.sqlite`` after ``kitchen.sqlite``."""
-    number = 2
-    while (season := path.with_name(f"{path.stem}-{number}{path.suffix}")).exists():
+def free_season(path: Path) -> Path:
+    """The path itself if it is free, else the first free one for another season: ``kitchen-2.sqlite`` and so on."""
+    number, season = 1, path
+    while season.exists():
         number += 1
+        season = path.with_name(f"{path.stem}-{number}{path.suffix}")
     return season
 
 

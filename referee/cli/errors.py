@@ -1,0 +1,32 @@
+"""Errors that a user can mend: printed as one sentence, without a traceback."""
+
+from typing import Final
+
+from referee.cards import CardError
+from referee.record import RecordError
+from referee.rules import RuleSetError
+from referee.seats.program import LaunchError
+from referee.store import StoreError
+from referee.tournament.league import LeagueError
+from referee.tournament.problems import ProblemsError
+from referee.tournament.schedule import ScheduleError
+
+EXPECTED: Final = (
+    ProblemsError,
+    ScheduleError,
+    LeagueError,
+    StoreError,
+    RuleSetError,
+    RecordError,
+    LaunchError,
+    CardError,
+    OSError,
+)
+"""What may be wrong with a file, a bot or an option."""
+
+_USAGE = (ProblemsError, ScheduleError, RuleSetError)
+
+
+def exit_code(error: BaseException) -> int:
+    """2 for what was asked wrongly, 1 for what failed."""
+    return 2 if isinstance(error, _USAGE) else 1

@@ -1,0 +1,120 @@
+"""``standings``, ``show``, ``verify``, ``explain``, ``protos``: everything that only looks."""
+
+import shutil
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from referee.cli import app
+from referee.cli.run import Output, OutputOption
+from referee.cli.screen import plain_text
+from referee.cli.tables import json_table, notes, plain_table, rich_table
+from referee.faults import FAULTS
+from referee.rules.conduct import CONDUCT
+from referee.rules.registry import variant
+from referee.rules.rulebook import CLAUSES, Clause, clause_text
+from referee.store import Store, StoreError
+from referee.tournament.league import read_league
+from referee.tournament.table_of import standings_of
+
+StoreArgument = Annotated[Path, typer.Argument(metavar="LEAGUE.sqlite", help="The league's file.")]
+
+
+@app.command(epilog="Example: referee standings leagues/kitchen.sqlite --output json")
+def standings(store: StoreArgument, output: OutputOption = Output.RICH) -> None:
+    """Print the standings of a league, also while it is running."""
+    with Store.read(store) as reader:
+        league = read_league(reader)
+        table = standings_of(reader, league)
+        void = [row for row in reader.sets() if row.state == "VOID"]
+        faults = reader.faults()
+    if output is Output.JSON:
+        typer.echo(json_table(table))
+        return
+    if output is Output.RICH:
+        Console().print(rich_table(table, league.name))
+    else:
+        typer.echo(plain_table(table))
+    for line in notes(table):
+        typer.echo(line)
+    for row in void:
+        typer.echo(f"void: set {row.id}: {plain_text(row.reason or '')}")
+    for fault in faults[-20:]:
+        typer.echo(f"fault: {fault.at} {fault.entrant}: {fault.fault}: {plain_text(fault.sentence)}  log: {fault.log}")
+
+
+@app.command(epilog="Example: referee show 17 --league leagues/kitchen.sqlite")
+def show(
+    game: Annotated[int, typer.Argument(min=1, help="The number of the game.")],
+    league: Annotated[Path | None, typer.Option(help="The league's file. Default: the newest in leagues/.")] = None,
+) -> None:
+    """Write a game down as a person would: bids, tricks, items, scores, rulings."""
+    from referee.notation import write_down
+
+    with Store.read(league or newest_league()) as reader:
+        typer.echo(write_down(reader.record(game)))
+
+
+@app.command(epilog="Example: referee verify leagues/kitchen.sqlite")
+def verify(store: StoreArgument, output: OutputOption = Output.RICH) -> None:
+    """Deal, replay, judge and rate a whole league again; print the first divergence. Exit 1 if there is any."""
+    import json
+
+    from referee.tournament.verify import verify as verify_league
+
+    with Store.read(store) as reader:
+        verdict = verify_league(reader)
+    if output is Output.JSON:
+        typer.echo(json.dumps(verdict.to_json(), indent=2))
+    else:
+        typer.echo(str(verdict))
+    if not verdict.ok:
+        raise typer.Exit(1)
+
+
+def newest_league() -> Path:
+    """The league in ``leagues/`` that was written last; raises ``StoreError`` if there is none."""
+    found = sorted(Path("leagues").glob("*.sqlite"), key=lambda path: path.stat().st_mtime)
+    if not found:
+        raise StoreError("there is no league in leagues/; name its file with --league")
+    return found[-1]
+
+
+@app.command(epilog="Example: referee explain AF-PLAY-003   or: referee explain faults")
+def explain(topic: Annotated[str, typer.Argument(help="A rule id such as AF-PLAY-003, or: faults.")]) -> None:
+    """Explain a clause of the rule book, or the fault table."""
+    if topic.lower() == "faults":
+        for entry in FAULTS:
+            typer.echo(f"{entry.fault}\n  {entry.meaning}\n  in check: {entry.in_check}\n  in a game: {entry.in_game}")
+        return
+    found = [clause for clause in (*CLAUSES, *CONDUCT) if clause.id.startswith(topic.upper())]
+    if not found:
+        raise typer.BadParameter(f"{topic!r} is no rule id; they look like AF-PLAY-003. Try: referee explain AF")
+    for clause in found:
+        typer.echo(_clause(clause))
+
+
+def _clause(clause: Clause) -> str:
+    lines = [f"{clause.id}  {clause.title}  [{clause.level}]", f"  {clause_text(clause, variant('auction-pitch'))}"]
+    lines.append(f"  source: {clause.source}")
+    if clause.differs:
+        lines.append(f"  where sources differ: {clause.differs}")
+    return "\n".join(lines)
+
+
+@app.command(epilog="Example: referee protos --out protos")
+def protos(out: Annotated[Path, typer.Option(help="Folder to write to; made if missing.")]) -> None:
+    """Write the .proto files of the wire contract, for a bot in any language."""
+    target = out / "allfours" / "v1"
+    target.mkdir(parents=True, exist_ok=True)
+    for file in sorted((_protos() / "allfours" / "v1").glob("*.proto")):
+        shutil.copyfile(file, target / file.name)
+        typer.echo(target / file.name)
+
+
+def _protos() -> Path:
+    here = Path(__file__).resolve().parent.parent
+    shipped = here / "data" / "protos"
+    return shipped if shipped.is_dir() and not (here.parent / "protos").is_dir() else here.parent / "protos"

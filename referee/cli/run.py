@@ -1,0 +1,303 @@
+"""``run``, ``resume`` and ``play``: everything that plays games."""
+
+import secrets
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from referee.cli import app
+from referee.cli.screen import Quiet, Screen, plain_text
+from referee.cli.tables import json_table, notes, plain_table, rich_table
+from referee.seats.sandbox import Choice, choose_sandbox
+from referee.store import Store
+from referee.tournament.definition import Definition, load_definition, parse_definition
+from referee.tournament.entrants import Roster, enter
+from referee.tournament.league import (
+    League,
+    LeagueError,
+    begin,
+    check_unchanged,
+    newest_season,
+    free_season,
+    plan_of,
+    read_league,
+    store_path,
+)
+from referee.tournament.runner import Outcome, Runner
+from referee.tournament.schedule import plan as plan_schedule
+from referee.tournament.table_of import standings_of
+
+LEAGUES = Path("leagues")
+
+
+class Output(StrEnum):
+    """How results are printed."""
+
+    RICH = "rich"
+    PLAIN = "plain"
+    JSON = "json"
+
+
+class Sandbox(StrEnum):
+    """How bot processes are shut in."""
+
+    AUTO = "auto"
+    BUBBLEWRAP = "bubblewrap"
+    NONE = "none"
+
+
+WorkersOption = Annotated[int, typer.Option("--workers", "-w", min=1, max=64, help="Processes that play games.")]
+OutputOption = Annotated[Output, typer.Option("--output", "-o", help="How to print results.")]
+SandboxOption = Annotated[Sandbox, typer.Option("--sandbox", help="Shut bots in: where it works, always, or never.")]
+ListenOption = Annotated[
+    str, typer.Option("--listen", help="HOST:PORT where remote bots dial in, such as 0.0.0.0:7400.")
+]
+InsecureOption = Annotated[
+    bool, typer.Option("--insecure", help="Let remote bots connect without TLS. Tokens and hands travel in the open.")
+]
+CertOption = Annotated[Path | None, typer.Option("--tls-cert", help="Certificate for remote bots (PEM).")]
+KeyOption = Annotated[Path | None, typer.Option("--tls-key", help="Its private key (PEM).")]
+TrustOption = Annotated[bool, typer.Option("--trust-bots", help="Run submitted bots even without a sandbox.")]
+
+
+@app.command(epilog="Example: referee run tournaments/kitchen.toml --workers 2")
+def run(
+    definition_file: Annotated[Path, typer.Argument(metavar="TOURNAMENT.toml", help="The tournament's definition.")],
+    workers: WorkersOption = 1,
+    output: OutputOption = Output.RICH,
+    store: Annotated[Path | None, typer.Option(help="The league's file. Default: leagues/NAME.sqlite.")] = None,
+    new_season: Annotated[bool, typer.Option("--new-season", help="Begin again in a new file.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show tables and games; play nothing.")] = False,
+    sandbox: SandboxOption = Sandbox.AUTO,
+    trust_bots: TrustOption = False,
+    listen: ListenOption = "",
+    insecure: InsecureOption = False,
+    tls_cert: CertOption = None,
+    tls_key: KeyOption = None,
+) -> None:
+    """Play a league from its definition, or go on with it, and print the standings."""
+    definition = load_definition(definition_file)
+    roster = enter(definition)
+    console = Console(stderr=True)
+    for one in roster.skipped:
+        console.print(f"skipped {plain_text(one.path)}: {plain_text(one.reason)}", markup=False)
+    if dry_run:
+        _print_dry_run(definition, roster)
+        return
+    path = store or newest_season(store_path(str(definition_file), LEAGUES))
+    if new_season:
+        path = free_season(store or store_path(str(definition_file), LEAGUES))
+    choice = _sandbox(sandbox, roster, trust_bots, console)
+    door = _door(definition, listen, insecure, tls_cert, tls_key)
+    if path.exists():
+        _check_same(path, definition)
+        console.print(f"Going on with {path}", markup=False)
+    else:
+        tokens = {entrant.key: secrets.token_urlsafe(24) for entrant in roster.entrants if entrant.remote}
+        begin(definition, roster, path, choice.kind, tokens)
+    _go_on(path, workers, output, choice, door, console)
+
+
+@app.command(epilog="Example: referee resume leagues/kitchen.sqlite")
+def resume(
+    store: Annotated[Path, typer.Argument(metavar="LEAGUE.sqlite", help="The league's file.")],
+    workers: WorkersOption = 1,
+    output: OutputOption = Output.RICH,
+    sandbox: SandboxOption = Sandbox.AUTO,
+    trust_bots: TrustOption = False,
+    listen: ListenOption = "",
+    insecure: InsecureOption = False,
+    tls_cert: CertOption = None,
+    tls_key: KeyOption = None,
+) -> None:
+    """Go on with a league that was stopped or killed: nothing is lost, nothing counts twice."""
+    console = Console(stderr=True)
+    with Store.read(store) as reader:
+        league = read_league(reader)
+    choice = _sandbox(sandbox, Roster(league.entrants), trust_bots, console)
+    door = _door(league.definition, listen, insecure, tls_cert, tls_key)
+    _go_on(store, workers, output, choice, door, console)
+
+
+def _check_same(path: Path, definition: Definition) -> None:
+    with Store.read(path) as reader:
+        facts = reader.league()
+    remedy = "start again with --new-season"
+    if facts["digest"] != definition.digest():
+        raise LeagueError(f"{path} was begun with another definition; {remedy}")
+    if facts["state"] == "finished":
+        raise LeagueError(f"{path} is finished: see it with referee standings {path}, or {remedy}")
+
+
+def _sandbox(wanted: Sandbox, roster: Roster, trusted: bool, console: Console) -> Choice:
+    choice = choose_sandbox(wanted.value)
+    local = any(not entrant.remote for entrant in roster.entrants)
+    if choice.kind == "none" and local:
+        if any(entrant.submitted for entrant in roster.entrants) and not trusted:
+            raise LeagueError(f"{choice.line} Submitted bots are not run like that; add --trust-bots if you trust them")
+        console.print(choice.line, style="yellow", markup=False)
+    return choice
+
+
+def _door(
+    definition: Definition, listen: str, insecure: bool, cert: Path | None, key: Path | None
+) -> tuple[str, tuple[str, str] | None]:
+    """The address for remote bots and the files of its certificate; raises ``LeagueError`` with the remedy."""
+    if not any(bot.remote for bot in definition.bots):
+        return "", None
+    if not listen:
+        raise LeagueError("this tournament has remote bots: say where they dial in, such as --listen 127.0.0.1:7400")
+    if (cert is None) != (key is None):
+        raise LeagueError("--tls-cert and --tls-key go together")
+    host = listen.rpartition(":")[0]
+    if cert is None and not insecure and host not in ("127.0.0.1", "localhost", "[::1]"):
+        raise LeagueError(f"{host} is not this machine alone: give --tls-cert and --tls-key, or --insecure")
+    tls = (str(cert), str(key)) if cert and key else None
+    return f"{'tls' if tls else 'tcp'}:{listen}", tls
+
+
+def _print_dry_run(definition: Definition, roster: Roster) -> None:
+    schedule = plan_schedule(definition.shape(), roster.entrants)
+    counts = schedule.counts
+    typer.echo(
+        f"{counts.tables} tables, {counts.sets} sets, {counts.games} games in {counts.laps} laps of at most "
+        f"{counts.processes} bot processes"
+    )
+    for table in schedule.tables:
+        typer.echo("  " + ", ".join(table))
+    for note in schedule.notes:
+        typer.echo(note)
+
+
+def _go_on(
+    path: Path,
+    workers: int,
+    output: Output,
+    choice: Choice,
+    door: tuple[str, tuple[str, str] | None],
+    console: Console,
+) -> None:
+    """Plays what is left of the league at that path and prints how it stands."""
+    with Store.write(path) as store:
+        league = read_league(store)
+        check_unchanged(league)
+        schedule = plan_schedule(league.definition.shape(), league.entrants)
+        plan = plan_of(league, path.with_suffix(".logs"), choice.kind, *door)
+        for key, token in league.facts["tokens"].items():
+            console.print(f"remote bot {key}: REFEREE_ADDRESS={plan.listen} REFEREE_TOKEN={token}", markup=False)
+        console.print(f"Commitment to all deals: {league.commitment}", markup=False)
+        total = len(schedule.fixtures)
+        with _listener(output, console, total, store, league) as listener:
+            runner = Runner(store, league, schedule, plan, listener, workers)
+            with _stopping(runner.stop, console):
+                outcome = runner.run()
+        _print_end(store, league, outcome, output, path)
+    if not outcome.finished:
+        raise typer.Exit(130)
+
+
+@contextmanager
+def _listener(output: Output, console: Console, total: int, store: Store, league: League) -> Iterator[Quiet]:
+    """The live screen where there is a terminal, else lines."""
+    if output is Output.RICH and console.is_terminal:
+        done = len(store.games())
+        table: Callable[[], Any] = lambda: rich_table(standings_of(store, league, 20), league.name)  # noqa: E731
+        with Screen(console, total, done, table) as screen:
+            yield screen
+    else:
+        yield Quiet(console)
+
+
+@contextmanager
+def _stopping(stop: Callable[[], None], console: Console) -> Iterator[None]:
+    """The first Ctrl-C stops cleanly, the second at once."""
+
+    def on_signal(_number: int, _frame: object) -> None:
+        console.print("Stopping; games under way are played again on resume. Ctrl-C once more stops at once.")
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        stop()
+
+    before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
+    signal.signal(signal.SIGINT, on_signal)
+    signal.signal(signal.SIGTERM, on_signal)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before[0])
+        signal.signal(signal.SIGTERM, before[1])
+
+
+def _print_end(store: Store, league: League, outcome: Outcome, output: Output, path: Path) -> None:
+    """The standings, and what can be done with the league now."""
+    table = standings_of(store, league)
+    if output is Output.JSON:
+        typer.echo(json_table(table))
+        return
+    if output is Output.RICH and sys.stdout.isatty():
+        Console().print(rich_table(table, league.name))
+    else:
+        typer.echo(plain_table(table))
+    for line in notes(table):
+        typer.echo(line)
+    facts = store.league()
+    if outcome.void:
+        typer.echo(f"{outcome.void} sets are void; referee standings {path} says why.")
+    if outcome.finished:
+        typer.echo(f"Result root: {facts['result_root']}   Record root: {facts['record_root']}")
+        secret = "The seed was public: reproducible, not secret." if league.seeded else f"Master: {league.master.hex()}"
+        typer.echo(f"{secret}   Check everything with: referee verify {path}")
+    else:
+        typer.echo(f"Stopped with {outcome.open} sets open. Go on with: referee resume {path}")
+
+
+@app.command(epilog="Example: referee play mybot.py careful random --games 50")
+def play(
+    bots: Annotated[
+        list[str], typer.Argument(metavar="BOT...", help="A .py file, a folder with bot.toml, or a sample.")
+    ],
+    games: Annotated[int, typer.Option("--games", "-n", min=1, max=100_000, help="About how many games.")] = 12,
+    variant: Annotated[str, typer.Option(help="Which game.")] = "auction-pitch",
+    seed: Annotated[str | None, typer.Option(help="Makes the deals reproducible.")] = None,
+    output: OutputOption = Output.RICH,
+    no_clock: Annotated[bool, typer.Option("--no-clock", help="No time limits: a debugger may stop the bot.")] = False,
+    keep: Annotated[Path | None, typer.Option(help="Keep the games in this file.")] = None,
+    sandbox: SandboxOption = Sandbox.NONE,
+) -> None:
+    """Let bots play some quick games against one another, all at one table, and print who did how well."""
+    definition = parse_definition(_quick_definition(bots, games, variant, seed, no_clock), folder=Path.cwd())
+    roster = enter(definition)
+    console = Console(stderr=True)
+    choice = choose_sandbox(sandbox.value)
+    path = keep or free_season(LEAGUES / "play.sqlite")
+    begin(definition, roster, path, choice.kind, {})
+    _go_on(path, 1, output, choice, ("", None), console)
+
+
+def _quick_definition(bots: list[str], games: int, variant: str, seed: str | None, no_clock: bool) -> str:
+    """The definition of a quick league, as TOML."""
+    seats = max(len(bots), 2)
+    counted = {bot: bots.count(bot) for bot in bots}
+    lines = [
+        '[tournament]\nname = "Quick games"',
+        f"variant = {_toml(variant)}",
+        f"seats = {seats if len(bots) > 1 else 2}",
+        f"[schedule]\nsets = {max(1, -(-games // seats))}",
+        f"seed = {_toml(seed)}" if seed is not None else "",
+        '[policy]\nprofile = "dev"',
+        "[limits]\nmove_ms = 3600000\ngame_s = 86400" if no_clock else "",
+    ]
+    for bot, count in counted.items():
+        copies = max(count, 2 if len(bots) == 1 else 1)
+        lines.append(f"[[bots]]\npath = {_toml(bot)}" + (f"\ncopies = {copies}" if copies > 1 else ""))
+    return "\n".join(lines) + "\n"
+
+
+def _toml(text: str) -> str:
+    return '"' + "".join(f"\\u{ord(c):04x}" if c in '"\\' or not c.isprintable() else c for c in text) + '"'

@@ -1,0 +1,105 @@
+"""What is seen while games are played: a progress bar with rate and time left, rulings, and live standings."""
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, Self
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
+
+from referee.tournament.plan import GamePlan
+
+_SHOWN_RULINGS = 3
+_REFRESH_SECONDS = 2.0
+
+
+def plain_text(text: str, limit: int = 300) -> str:
+    """A text from elsewhere, harmless in a terminal: no control characters, one line, bounded."""
+    clean = "".join(char if char.isprintable() else "?" for char in text.replace("\n", " "))
+    return clean if len(clean) <= limit else clean[: limit - 3] + "..."
+
+
+class Quiet:
+    """Says nothing but rulings, faults and withdrawals, a line each on the error stream: for pipes and logs."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._told: dict[tuple[str, str], int] = {}
+
+    def game(self, game: GamePlan, summary: Mapping[str, Any]) -> None:
+        """Nothing to say."""
+
+    def ruling(self, game: GamePlan, entrant: str, sentence: str) -> None:
+        """The first rulings of a kind against an entrant; the rest are counted in the standings."""
+        key = (entrant, sentence.partition(":")[0])
+        count = self._told[key] = self._told.get(key, 0) + 1
+        if count <= _SHOWN_RULINGS:
+            more = "" if count < _SHOWN_RULINGS else "  (more of the same are counted, not shown)"
+            self._line(f"ruling   {entrant}: {sentence}{more}", "yellow")
+
+    def fault(self, entrant: str, fault: str, sentence: str, log: str) -> None:
+        """A fault outside any single decision, with the bot's log."""
+        self._line(f"fault    {entrant}: {fault}: {sentence}  Its log: {log}", "red")
+
+    def withdrawn(self, entrant: str, reason: str) -> None:
+        """An entrant is out."""
+        self._line(f"withdrawn {entrant}: {reason}", "bold red")
+
+    def no_contest(self, game: GamePlan, reason: str) -> None:
+        """A game that is played again."""
+        self._line(f"no contest {game.fixture_id}: {reason}; it is played again", "magenta")
+
+    def _line(self, text: str, style: str) -> None:
+        self._console.print(Text(plain_text(text, 600), style=style), soft_wrap=True)
+
+
+class Screen(Quiet):
+    """The same, with a live progress bar and standings. A context manager."""
+
+    def __init__(self, console: Console, total: int, done: int, table: Callable[[], RenderableType]) -> None:
+        """``table`` makes the standings as of now; it is called every few seconds at the most."""
+        super().__init__(console)
+        self._progress = Progress(
+            TextColumn("[bold]{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[rate]}"),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(elapsed_when_finished=False),
+            console=console,
+        )
+        self._task: TaskID = self._progress.add_task("games", total=total, completed=done, rate="")
+        self._table, self._shown = table, table()
+        self._started, self._games, self._last = time.monotonic(), 0, time.monotonic()
+        self._live = Live(self._picture(), console=console, refresh_per_second=4, transient=True)
+
+    def __enter__(self) -> Self:
+        self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._live.stop()
+
+    def game(self, game: GamePlan, summary: Mapping[str, Any]) -> None:
+        """Moves the bar; now and then, the standings too."""
+        self._games += 1
+        now = time.monotonic()
+        rate = 60 * self._games / max(now - self._started, 0.001)
+        self._progress.update(self._task, advance=1, rate=f"{rate:,.0f} games/min")
+        if now - self._last > _REFRESH_SECONDS:
+            self._shown, self._last = self._table(), now
+            self._live.update(self._picture())
+
+    def _picture(self) -> RenderableType:
+        return Group(self._shown, self._progress)
