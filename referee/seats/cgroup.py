@@ -6,8 +6,11 @@ No controller is needed, only the list of members, which no process leaves witho
 
 import contextlib
 import os
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+
+_PREFIX = "referee-bot-"
 
 
 class Group:
@@ -41,12 +44,12 @@ class Group:
         return True
 
 
-def make_group(name: str) -> Group | None:
-    """A new group below our own, or None where that is not possible."""
+def make_group(marker: str) -> Group | None:
+    """A new group below our own for the bot with this marker, or None where that is not possible."""
     home = _own_folder()
     if home is None:
         return None
-    group = Group(home / name)
+    group = Group(home / f"{_PREFIX}{marker}")
     try:
         group.folder.mkdir()
     except OSError:
@@ -55,6 +58,14 @@ def make_group(name: str) -> Group | None:
         return group
     group.remove()
     return None
+
+
+def remove_groups(unwanted: Callable[[str], bool]) -> None:
+    """Removes the groups of bots whose marker is `unwanted`, if they are empty."""
+    home = _own_folder()
+    for folder in home.glob(f"{_PREFIX}*") if home is not None else ():
+        if unwanted(folder.name.removeprefix(_PREFIX)):
+            Group(folder).remove()
 
 
 @cache

@@ -17,7 +17,7 @@ from typing import BinaryIO
 CHUNK = 64 * 1024
 """Bytes read at one go, between which other work of the event loop gets its turn."""
 
-_SUSPECT = re.compile(r"[^\n\t\x20-\x7e\u00a1-\u02ff\u0370-\u052f]")
+_SUSPECT = re.compile(r"[^\n\t\x20-\x7e\u00a1-\u00ac\u00ae-\u02ff\u0370-\u052f]")
 """Characters that need a closer look: all but the plain letters of Latin, Greek and Cyrillic."""
 
 _HARMFUL = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}

@@ -22,10 +22,11 @@ from referee.seats.drain import Log
 from referee.seats.exits import Exit
 from referee.seats.limits import Limits, limited
 from referee.seats.mounts import HOME, SOCKET_FOLDER
-from referee.seats.process import BotProcess, remove_folder
+from referee.seats.process import BotProcess
 from referee.seats.program import Command, LaunchError, bot_environment, find_program
 from referee.seats.sandbox import Choice, Policy, SandboxError, choose_sandbox, put_in_box
-from referee.seats.trees import Tree, adopt_orphans, owner
+from referee.seats.scratch import make_folder, remove_folder
+from referee.seats.trees import Signs, Tree, adopt_orphans, owner
 
 __all__ = [
     "BotProcess",
@@ -34,6 +35,7 @@ __all__ = [
     "Exit",
     "LaunchError",
     "Limits",
+    "Policy",
     "SandboxError",
     "choose_sandbox",
     "launch",
@@ -91,7 +93,7 @@ def launch(
     kind = choose_sandbox(sandbox).kind
     program = find_program(command)
     adopt_orphans()
-    marker = f"{owner()}.{secrets.token_hex(8)}"
+    signs = Signs(secrets.randbits(62), f"{owner()}.{secrets.token_hex(8)}")
     try:
         log = Log(log_path, limits.output_kept)
     except OSError as error:
@@ -99,7 +101,7 @@ def launch(
     with contextlib.ExitStack() as undo:
         undo.callback(log.close)
         prepare = _with_box if kind == "bubblewrap" else _without_box
-        start = prepare(command, program, limits, work_dir, address=address, token=token, marker=marker)
+        start = prepare(command, program, limits, work_dir, address=address, token=token, signs=signs)
         undo.callback(start.close)
         popen, pipe = _spawn(command.name, start)
         undo.pop_all()
@@ -109,7 +111,7 @@ def launch(
         popen,
         pipe=pipe,
         log=log,
-        tree=Tree(popen.pid, marker, start.group),
+        tree=Tree(popen.pid, signs, start.group),
         limits=limits,
         sandbox=kind,
         info=start.info,
@@ -118,7 +120,7 @@ def launch(
 
 
 def _with_box(
-    command: Command, program: Path, limits: Limits, work_dir: Path, *, address: str, token: str, marker: str
+    command: Command, program: Path, limits: Limits, work_dir: Path, *, address: str, token: str, signs: Signs
 ) -> _Start:
     """The start in bubblewrap: the socket appears at a place of its own, and nothing else of the machine does."""
     del work_dir
@@ -134,27 +136,28 @@ def _with_box(
         # The bot has another user id. What keeps others away is the folder around the socket.
         socket.chmod(0o666)
     inside = f"unix:{SOCKET_FOLDER}/{socket.name}"
-    given = bot_environment(command, program, address=inside, token=token, marker=marker, home=HOME, limits=limits)
+    given = bot_environment(
+        command, program, address=inside, token=token, marker=signs.marker, home=HOME, limits=limits
+    )
     box = put_in_box(command, program, limits, socket)
     return _Start(box.argv, given, Path("/"), box.handles, box.info)
 
 
 def _without_box(
-    command: Command, program: Path, limits: Limits, work_dir: Path, *, address: str, token: str, marker: str
+    command: Command, program: Path, limits: Limits, work_dir: Path, *, address: str, token: str, signs: Signs
 ) -> _Start:
     """The start without a sandbox: a private folder for convenience, and a control group where we may make one."""
-    random = marker.rpartition(".")[2]
-    scratch = work_dir.absolute() / f"bot-{random}"
     try:
-        scratch.mkdir(mode=0o700, parents=True)
+        scratch = make_folder(work_dir, signs.marker)
     except OSError as error:
-        raise LaunchError(f"bot {command.name}: folder {scratch} cannot be made: {error.strerror}") from error
+        raise LaunchError(f"bot {command.name}: no folder can be made in {work_dir}: {error.strerror}") from error
     home = str(scratch)
-    given = bot_environment(command, program, address=address, token=token, marker=marker, home=home, limits=limits)
-    group = make_group(f"referee-bot-{random}")
-    argv = limited(
-        [str(program), *command.argv[1:]], limits, own_user=False, cgroup=group.folder if group is not None else None
+    given = bot_environment(
+        command, program, address=address, token=token, marker=signs.marker, home=home, limits=limits
     )
+    group = make_group(signs.marker)
+    folder = group.folder if group is not None else None
+    argv = limited([str(program), *command.argv[1:]], limits, own_user=False, brand=signs.brand, cgroup=folder)
     return _Start(tuple(argv), given, command.folder.absolute(), group=group, scratch=scratch)
 
 

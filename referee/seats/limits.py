@@ -69,10 +69,13 @@ class Limits:
         return self.disk_mib * MIB
 
 
-def limited(argv: Sequence[str], limits: Limits, *, own_user: bool, cgroup: Path | None = None) -> list[str]:
+def limited(
+    argv: Sequence[str], limits: Limits, *, own_user: bool, brand: int | None = None, cgroup: Path | None = None
+) -> list[str]:
     """The command that sets `limits` on itself and then becomes `argv`.
 
     `own_user`: the user id runs nothing but this bot, so that a limit on its tasks is a limit on the bot.
+    `brand`: a number that marks all its processes; it becomes their limit on file locks, which Linux has long ignored.
     `cgroup`: folder of a control group to enter first.
     """
     steps = [] if cgroup is None else [f"echo 0 > {shlex.quote(str(cgroup / 'cgroup.procs'))} || exit 125"]
@@ -86,8 +89,10 @@ def limited(argv: Sequence[str], limits: Limits, *, own_user: bool, cgroup: Path
         steps += [f"ulimit -H -t {hard}", f"ulimit -S -t {min(hard, limits.cpu_seconds)}"]
     if own_user:
         tasks = TASKS_FACTOR * limits.processes
-        # The option has no portable letter: -u in bash, ksh and zsh, -p in dash and busybox.
+        # Two options have no portable letter: the first is that of bash, ksh and zsh, the second of dash and busybox.
         steps.append(f"ulimit -u {tasks} 2>/dev/null || ulimit -p {tasks}")
+    if brand is not None and sys.platform == "linux":
+        steps.append(f"{{ ulimit -x {brand} || ulimit -w {brand}; }} 2>/dev/null")
     return ["/bin/sh", "-c", "; ".join([*steps, 'exec "$@"']), "referee", *argv]
 
 

@@ -9,23 +9,21 @@ import asyncio
 import atexit
 import contextlib
 import os
-import re
 import resource
-import select
-import shutil
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+import time
 from pathlib import Path
 
 from referee.faults import Fault
 from referee.seats.drain import Drain, Log
 from referee.seats.exits import Evidence, Exit, Order, judge
 from referee.seats.limits import Limits
-from referee.seats.sandbox import HELPERS, Kind
-from referee.seats.trees import Tree, process, reap
+from referee.seats.sandbox import HELPERS, Kind, inner_process
+from referee.seats.scratch import remove_folder
+from referee.seats.trees import Process, Tree, process, reap, send
 from referee.seats.watch import Watched, watch
 
 SWEEP_SECONDS = 3.0
@@ -34,7 +32,6 @@ SWEEP_SECONDS = 3.0
 KILL_SECONDS = 5.0
 """How long `kill` waits at most, before it says what could not be ended."""
 
-_CHILD = re.compile(rb'"child-pid"\s*:\s*(\d+)')
 _KIB = 1024
 
 
@@ -239,7 +236,7 @@ class BotProcess:
         for _ in range(200):
             if not self._strike() and reap(self.pid):
                 break
-            select.select([], [], [], 0.005)
+            time.sleep(0.005)
         self._popen.returncode = -signal.SIGKILL
         if self._tree.group is not None:
             self._tree.group.remove()
@@ -255,16 +252,19 @@ class Inner:
 
     def __init__(self, outer: int, info: int) -> None:
         """`info` is the pipe on which the process `outer` will name it."""
-        self.known = False
         self._outer = outer
-        self._pid = 0
-        self._pidfd: int | None = None
+        self._process: Process | None = None
         self._condemned = False
         self._info: int | None = info
         self._text = b""
         os.set_blocking(info, False)
         self._loop = asyncio.get_running_loop()
         self._loop.add_reader(info, self.learn)
+
+    @property
+    def known(self) -> bool:
+        """Whether bubblewrap has named it."""
+        return self._process is not None
 
     def learn(self) -> bool:
         """Reads what bubblewrap has told by now. Whether the inner process is known."""
@@ -275,77 +275,46 @@ class Inner:
         except BlockingIOError:
             return self.known
         self._text += data
-        match = _CHILD.search(self._text)
-        if match:
-            self._open(int(match[1]))
-        if match or not data:
-            self._close_info()
+        pid = inner_process(self._text)
+        if pid is not None and self._process is None:
+            one = process(pid)
+            self._process = one if one is not None and one.parent in (self._outer, os.getpid()) else None
+            if self._condemned:
+                self.kill()
+        if not data:
+            # Not before: bubblewrap still writes, and would die of a pipe that nobody reads.
+            self.close()
         return self.known
-
-    def _open(self, pid: int) -> None:
-        try:
-            pidfd = os.pidfd_open(pid)
-        except OSError:
-            return
-        one = process(pid)
-        if one is None or one.parent not in (self._outer, os.getpid()):
-            os.close(pidfd)
-            return
-        self._pid, self._pidfd, self.known = pid, pidfd, True
-        if self._condemned:
-            self.kill()
-
-    def _close_info(self) -> None:
-        if self._info is not None:
-            with contextlib.suppress(RuntimeError):
-                self._loop.remove_reader(self._info)
-            os.close(self._info)
-            self._info = None
 
     def kill(self) -> bool:
         """Sends SIGKILL, now or as soon as the process is known. False if it will never be known."""
         self._condemned = True
-        if self._pidfd is not None:
-            with contextlib.suppress(ProcessLookupError):
-                signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
-        return self._pidfd is not None or self._info is not None
+        if self._process is not None:
+            send(self._process, signal.SIGKILL)
+        return self._process is not None or self._info is not None
 
     def strike(self) -> tuple[int, ...]:
         """Ends it; empty when it, and with it all that ran inside, is gone and reaped."""
         self.kill()
-        if self._pidfd is None or not select.select([self._pidfd], [], [], 0)[0]:
-            return (self._pid,)
-        with contextlib.suppress(ChildProcessError):
-            # It has become our child when the outer process ended. Elsewhere init reaps it.
-            os.waitid(os.P_PIDFD, self._pidfd, os.WEXITED | os.WNOHANG)
-        return ()
+        one = process(self._process.pid) if self._process is not None else None
+        if one is None or self._process is None or one.started != self._process.started:
+            return ()
+        # It has become our child when the outer process ended. Where we cannot adopt, init reaps it.
+        gone = one.dead and (one.parent != os.getpid() or reap(one.pid))
+        return () if gone else (one.pid,)
 
     def close(self) -> None:
-        """Closes the handles. May be called again."""
-        self._close_info()
-        if self._pidfd is not None:
-            os.close(self._pidfd)
-            self._pidfd = None
+        """Closes the pipe. May be called again."""
+        if self._info is not None:
+            if not self._loop.is_closed():
+                self._loop.remove_reader(self._info)
+            os.close(self._info)
+            self._info = None
 
 
 def _peak_bytes(usage: resource.struct_rusage) -> int:
     """The largest resident memory; the system counts in KiB, macOS in bytes."""
     return usage.ru_maxrss if sys.platform == "darwin" else usage.ru_maxrss * _KIB
-
-
-def remove_folder(folder: Path) -> None:
-    """Removes a folder, even if a bot took the rights from what it made there. What resists is left."""
-    for path in _folders(folder):
-        with contextlib.suppress(OSError):
-            os.chmod(path, 0o700)
-    shutil.rmtree(folder, ignore_errors=True)
-
-
-def _folders(folder: Path) -> Iterator[Path]:
-    """A folder and all below it, each before what it holds, so that its rights can be set before it is read."""
-    yield folder
-    for where, names, _ in os.walk(folder):
-        yield from (Path(where, name) for name in names if not os.path.islink(os.path.join(where, name)))
 
 
 _LIVE: set[BotProcess] = set()

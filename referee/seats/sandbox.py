@@ -5,9 +5,12 @@ read-only; a private /tmp of limited size; no network, no other process, no othe
 as root the bot gets a user id of its own, which also makes the process limit its own.
 """
 
+import contextlib
 import os
 import platform
+import re
 import secrets
+import select
 import shutil
 import subprocess
 import sys
@@ -20,6 +23,7 @@ from referee.seats.limits import Limits, limited
 from referee.seats.mounts import HOME, mounts
 from referee.seats.program import PACKAGE, Command, LaunchError
 from referee.seats.seccomp import bot_filter
+from referee.seats.trees import adopt_orphans
 
 Kind = Literal["bubblewrap", "none"]
 Policy = Literal["auto", "bubblewrap", "none"]
@@ -29,6 +33,8 @@ HELPERS = 2
 
 _REMEDY = "apt install bubblewrap util-linux"
 _NEEDS = "it needs bubblewrap 0.7 or later, and user namespaces unless root runs it"
+
+_CHILD = re.compile(rb'"child-pid"\s*:\s*(\d+)[\s,}]')
 
 # User ids that no system gives to people. The second range is systemd's for short-lived services; it is for containers
 # that know no ids above 65535.
@@ -89,8 +95,9 @@ def _trial() -> subprocess.CompletedProcess[bytes]:
     command = Command((sys.executable, "-c", f"import {__name__}"), PACKAGE, "trial")
     box = put_in_box(command, Path(sys.executable), Limits())
     environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(PACKAGE.parent), "PYTHONDONTWRITEBYTECODE": "1"}
+    adopt_orphans()
     try:
-        return subprocess.run(
+        done = subprocess.run(
             box.argv,
             env=environment,
             pass_fds=box.handles,
@@ -99,8 +106,20 @@ def _trial() -> subprocess.CompletedProcess[bytes]:
             timeout=30,
             check=False,
         )
+        inner = inner_process(os.read(box.info, 4096)) if select.select([box.info], [], [], 0)[0] else None
     finally:
         box.close()
+    if inner is not None:
+        # It dies with the outer process, as our child where we adopt; else init reaps it.
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(inner, 0)
+    return done
+
+
+def inner_process(told: bytes) -> int | None:
+    """The process number that bubblewrap wrote to its information pipe; None if it has not yet."""
+    match = _CHILD.search(told)
+    return int(match[1]) if match else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,15 @@
 """Finds and ends all processes of one bot, and nothing else (Linux; elsewhere only what a process group can do).
 
 A process belongs to a bot if it is the process that was launched, in its session, or a child of one that belongs; or
-if it carries the bot's marker in its environment (`REFEREE_BOT_ID`), which finds what has left the session and lost its
-parents. No signal goes to anything else. Signals go through a pidfd whose owner was looked at again, so a process
-number that the system has given away meanwhile is safe.
+if it bears one of the bot's signs, which are inherited by all that it starts:
+
+* its control group, where the referee can make one;
+* its brand, a number of its own in place of a limit that Linux ignores. It outlives `exec`, a new session, the loss of
+  the parent, an emptied environment and even death; only root can change it;
+* its marker in the environment, by which a later run finds the bots of one that was killed.
+
+No signal goes to anything else. Signals go through a pidfd whose owner was looked at again, so a process number that
+the system has given away meanwhile is safe.
 """
 
 import contextlib
@@ -24,7 +30,7 @@ PR_SET_CHILD_SUBREAPER = 36
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _DEAD = frozenset("ZXx")
-_MARKERS: dict[tuple[int, int], str | None] = {}
+_SIGNS: dict[tuple[int, int], tuple[int | None, str | None]] = {}
 
 
 class Process(NamedTuple):
@@ -73,14 +79,30 @@ def marker_of(pid: int) -> str | None:
     return None
 
 
-def _marker(one: Process) -> str | None:
-    """As `marker_of`, but each process is asked only once: a marker is inherited, never gained."""
+def brand_of(pid: int) -> int | None:
+    """The brand of process `pid`, dead or alive: its limit on file locks. None if there is none."""
+    for line in _read(f"/proc/{pid}/limits").splitlines():
+        if line.startswith(b"Max file locks"):
+            soft = line.split()[3]
+            return int(soft) if soft.isdigit() else None
+    return None
+
+
+class Signs(NamedTuple):
+    """The signs that all processes of one bot inherit."""
+
+    brand: int
+    marker: str
+
+
+def _signs(one: Process) -> tuple[int | None, str | None]:
+    """The signs of a process. Each is asked only once: they are inherited, never gained."""
     key = (one.pid, one.started)
-    if key not in _MARKERS:
-        if len(_MARKERS) > 10_000:
-            _MARKERS.clear()
-        _MARKERS[key] = marker_of(one.pid)
-    return _MARKERS[key]
+    if key not in _SIGNS:
+        if len(_SIGNS) > 10_000:
+            _SIGNS.clear()
+        _SIGNS[key] = brand_of(one.pid), marker_of(one.pid)
+    return _SIGNS[key]
 
 
 def _read(path: str) -> bytes:
@@ -135,12 +157,12 @@ def adopt_orphans() -> bool:
 
 
 class Tree:
-    """The processes of one bot: `root` was launched, `marker` is its `REFEREE_BOT_ID`, `group` its control group."""
+    """The processes of one bot: `root` was launched, with these `signs`, and with `group` as its control group."""
 
-    def __init__(self, root: int, marker: str, group: Group | None = None) -> None:
+    def __init__(self, root: int, signs: Signs, group: Group | None = None) -> None:
         """Call it while `root` is not reaped yet, so that its number cannot be another's."""
         self.root = root
-        self.marker = marker
+        self.signs = signs
         self.group = group
         self.known: dict[int, Process] = {}
         """All of its processes as of the last look, with dead ones that nobody has reaped yet."""
@@ -155,32 +177,30 @@ class Tree:
         # A process of an earlier look counts only if it is still the same one, not a new owner of its number.
         known = {pid for pid, old in self.known.items() if pid in everything and everything[pid].started == old.started}
         known |= {one.pid for one in everything.values() if one.pid == self.root or self._bears_our_sign(one)}
-        # Nobody can enter a session from outside: who shares one with a process of the bot comes from the bot.
-        sessions = {everything[pid].session for pid in known} - {os.getsid(0), 0}
-        known |= {one.pid for one in everything.values() if one.session in sessions}
-        self.known = {pid: everything[pid] for pid in with_descendants(known, everything)}
+        self.known = {pid: everything[pid] for pid in with_kin(known, everything)}
         return list(self.known.values())
 
     def _bears_our_sign(self, one: Process) -> bool:
-        """Whether a process is in our control group or carries our marker. What is older than the root cannot."""
+        """Whether a process bears a sign of this bot. What is older than the root cannot."""
         if one.started < self._born:
             return False
         if self.group is not None and self.group.holds(one.pid):
             return True
-        return not one.dead and _marker(one) == self.marker
+        brand, marker = _signs(one)
+        return self.signs.marker == marker or self.signs.brand == brand
 
     def strike(self) -> tuple[int, ...]:
         """Sends SIGKILL to all but the root, reaps the dead that are our children, and tells who is not gone yet.
 
         Call it until it returns nothing: what was started meanwhile is found the next time.
         """
+        left = [one for one in self.look() if one.pid != self.root]
+        alive = [one for one in left if not one.dead]
+        self.swept.update(one.pid for one in alive)
         if self.group is not None:
             self.group.kill()
-        left = [one for one in self.look() if one.pid != self.root]
-        for one in left:
-            if not one.dead:
-                self.swept.add(one.pid)
-                send(one, signal.SIGKILL)
+        for one in alive:
+            send(one, signal.SIGKILL)
         return tuple(one.pid for one in left if not self._gone(one))
 
     def _gone(self, one: Process) -> bool:
@@ -190,18 +210,23 @@ class Tree:
         return one.dead and one.parent not in self.known
 
 
-def with_descendants(pids: Iterable[int], everything: dict[int, Process]) -> set[int]:
-    """`pids` and all their children, children's children and so on."""
+def with_kin(pids: Iterable[int], everything: dict[int, Process]) -> set[int]:
+    """`pids`, all that share a session with one of them, and the children of all these, children's children and so on.
+
+    Nobody can enter a session from outside: who is in one with a process of a bot comes from that bot.
+    """
+    found = set(pids)
+    sessions = {everything[pid].session for pid in found} - {os.getsid(0), 0}
     children: dict[int, list[int]] = {}
     for one in everything.values():
         children.setdefault(one.parent, []).append(one.pid)
-    found: set[int] = set()
-    todo = list(pids)
+        if one.session in sessions:
+            found.add(one.pid)
+    todo = list(found)
     while todo:
-        pid = todo.pop()
-        if pid not in found:
-            found.add(pid)
-            todo += children.get(pid, ())
+        more = [pid for pid in children.get(todo.pop(), ()) if pid not in found]
+        found.update(more)
+        todo += more
     return found
 
 
@@ -220,22 +245,3 @@ def owner() -> str:
         namespace = str(os.stat("/proc/self/ns/pid").st_ino)
     me = process(os.getpid())
     return f"{namespace}.{os.getpid()}.{me.started if me else 0}"
-
-
-def end_orphans() -> list[int]:
-    """Ends bots whose referee is gone (it was killed without a sandbox around its bots). Returns their process numbers.
-
-    Call it before a league is taken up again: it makes sure that no bot of the broken run still plays.
-    """
-    here = owner().split(".")[0]
-    everything = processes()
-    ended = []
-    for one in everything.values():
-        parts = (marker_of(one.pid) or "").split(".")
-        if len(parts) != 4 or parts[0] != here or not all(part.isdigit() for part in parts[:3]):
-            continue
-        referee = everything.get(int(parts[1]))
-        alive = referee is not None and referee.started == int(parts[2]) and not referee.dead
-        if not alive and send(one, signal.SIGKILL):
-            ended.append(one.pid)
-    return ended

@@ -1,0 +1,193 @@
+"""Bots that end, crash, hang and leave children: each is ended, judged, and leaves nothing behind."""
+
+import asyncio
+import errno
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from referee.faults import Fault
+from referee.seats.launch import Policy
+from referee.seats.trees import owner
+from tests.seats.camp import HOLD, LEAVES_A_CHILD, PATIENCE, Camp, is_dead, run_referee
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="leftovers are looked for in /proc: Linux only")
+
+
+def test_a_bot_that_ends_at_once(camp: Camp, sandbox: Policy) -> None:
+    async def story() -> None:
+        end, _ = await camp.end_of("", sandbox)
+        assert (end.fault, end.code, end.signal, end.swept, end.survivors) == (None, 0, None, 0, ())
+        assert end.sentence == "It ended with exit code 0."
+
+    camp.run(story)
+
+
+def test_a_bot_that_ends_with_a_code(camp: Camp, sandbox: Policy) -> None:
+    async def story() -> None:
+        end, _ = await camp.end_of("raise SystemExit(3)", sandbox)
+        assert (end.fault, end.code, end.sentence) == (Fault.CRASH, 3, "It ended with exit code 3.")
+
+    camp.run(story)
+
+
+def test_a_bot_that_crashes(camp: Camp, sandbox: Policy) -> None:
+    async def story() -> None:
+        end, output = await camp.end_of("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)", sandbox)
+        assert (end.fault, end.code, end.signal) == (Fault.CRASH, None, signal.SIGSEGV)
+        assert end.sentence == "It crashed with SIGSEGV."
+        assert "Segmentation fault" in output
+        assert "bot.py" in output
+
+    camp.run(story)
+
+
+def test_a_crash_stays_a_crash_when_it_is_ended_as_well(camp: Camp, sandbox: Policy) -> None:
+    """The order to end it comes when the bot is dead, but before the event loop had a chance to notice."""
+
+    async def story() -> None:
+        bot = camp.start("raise SystemExit(3)", sandbox)
+        end = time.monotonic() + PATIENCE
+        while not is_dead(bot.pid) and time.monotonic() < end:
+            time.sleep(0.001)  # noqa: ASYNC251 - the event loop is to be kept out
+        assert (await bot.kill()).code == 3
+        assert (await bot.kill()).fault is Fault.CRASH
+
+    camp.run(story)
+
+
+def test_the_referee_ends_a_bot(camp: Camp, sandbox: Policy) -> None:
+    async def story() -> None:
+        bot = await camp.ready(HOLD, sandbox)
+        assert bot.sandbox == sandbox
+        assert camp.processes()
+        ends = await asyncio.gather(bot.kill(), bot.kill(), bot.exited())
+        assert len(set(ends)) == 1
+        assert (ends[0].fault, ends[0].signal, ends[0].sentence) == (None, signal.SIGKILL, "The referee ended it.")
+
+    camp.run(story)
+
+
+def test_a_bot_that_is_ended_before_it_has_begun(camp: Camp, sandbox: Policy) -> None:
+    async def story() -> None:
+        for _ in range(10):
+            end = await camp.start(HOLD, sandbox).kill()
+            assert end.survivors == ()
+        assert camp.processes() == []
+
+    camp.run(story)
+
+
+def test_many_bots_end_together(camp: Camp, sandbox: Policy) -> None:
+    async def story() -> None:
+        bots = [await camp.ready(HOLD, sandbox) for _ in range(6)]
+        ends = await asyncio.gather(*(bot.kill() for bot in bots))
+        assert {end.signal for end in ends} == {signal.SIGKILL}
+
+    camp.run(story)
+
+
+@pytest.mark.parametrize(
+    "trick",
+    [
+        "os.kill(os.getpid(), signal.SIGSTOP)",
+        "[signal.signal(n, signal.SIG_IGN) for n in set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP}]",
+        "os.close(1), os.close(2)",
+    ],
+    ids=["stops itself", "ignores all signals", "closes its output"],
+)
+def test_a_bot_that_would_rather_stay(camp: Camp, sandbox: Policy, trick: str) -> None:
+    program = f"import os, signal, time\nprint('ready', flush=True)\n{trick}\nwhile True: time.sleep(60)"
+
+    async def story() -> None:
+        bot = await camp.ready(program, sandbox)
+        end = await bot.kill()
+        assert (end.fault, end.signal, end.survivors) == (None, signal.SIGKILL, ())
+
+    camp.run(story)
+
+
+@pytest.mark.parametrize("environment", ["os.environ", "{}"], ids=["marked", "unmarked"])
+def test_a_bot_whose_child_plays_on(camp: Camp, sandbox: Policy, environment: str) -> None:
+    """The child has a session of its own, an unreaped parent, and in one case nothing in its environment."""
+
+    async def story() -> None:
+        end, output = await camp.end_of(LEAVES_A_CHILD.replace("ENVIRONMENT", environment), sandbox)
+        assert (end.code, end.survivors) == (0, ())
+        assert "the child is up" in output
+        if sandbox == "none":
+            assert end.swept == 1
+            assert end.sentence.endswith("It left 1 process running, which the referee ended.")
+
+    camp.run(story)
+
+
+def test_a_bot_with_children_is_ended_with_them(camp: Camp, sandbox: Policy) -> None:
+    program = LEAVES_A_CHILD.replace("ENVIRONMENT", "os.environ") + HOLD
+
+    async def story() -> None:
+        bot = await camp.ready(program, sandbox)
+        assert len(camp.processes()) >= 2
+        assert (await bot.kill()).survivors == ()
+
+    camp.run(story)
+
+
+def test_nobody_else_is_ended(camp: Camp, sandbox: Policy) -> None:
+    """Neither another bot, nor a process of the referee in a session of its own, even with a marker of a like form."""
+    marker = f"{owner()}.ffffffffffffffff"
+    stranger = subprocess.Popen(["sleep", "3600"], env={"REFEREE_BOT_ID": marker}, start_new_session=True)
+
+    async def story() -> None:
+        other = await camp.ready(HOLD, sandbox)
+        await (await camp.ready(LEAVES_A_CHILD.replace("ENVIRONMENT", "os.environ") + HOLD, sandbox)).kill()
+        assert stranger.poll() is None
+        assert other.pid in camp.processes()
+        assert (await other.kill()).signal == signal.SIGKILL
+        assert stranger.poll() is None
+        stranger.kill()
+        stranger.wait()
+
+    try:
+        camp.run(story)
+    finally:
+        stranger.kill()
+        stranger.wait()
+
+
+def test_an_old_kernel_tells_of_the_end_through_a_thread(
+    camp: Camp, sandbox: Policy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(pid: int, flags: int = 0) -> int:
+        raise OSError(errno.ENOSYS, "Function not implemented")
+
+    monkeypatch.setattr(os, "pidfd_open", refuse)
+
+    async def story() -> None:
+        end, _ = await camp.end_of("raise SystemExit(3)", sandbox)
+        assert end.code == 3
+        bot = await camp.ready(LEAVES_A_CHILD.replace("ENVIRONMENT", "os.environ") + HOLD, sandbox)
+        assert (await bot.kill()).survivors == ()
+
+    camp.run(story)
+
+
+@pytest.mark.parametrize("last", ["", "raise SystemExit(7)", "os.kill(os.getpid(), signal.SIGINT)"])
+def test_a_referee_that_forgets_its_bots(camp: Camp, sandbox: Policy, last: str) -> None:
+    """They end with the interpreter, whatever ends that; even with no event loop left to run in."""
+    run_referee(camp, sandbox, last)
+    assert [pid for pid in camp.processes() if pid != os.getpid()] == []
+    assert not camp.work.exists() or list(camp.work.iterdir()) == []
+
+
+@pytest.mark.needs("bwrap")
+def test_a_referee_that_is_killed_takes_its_sandboxes_along(camp: Camp) -> None:
+    assert run_referee(camp, "bubblewrap", "os.kill(os.getpid(), signal.SIGKILL)") == -signal.SIGKILL
+    end = time.monotonic() + PATIENCE
+    while camp.processes() and time.monotonic() < end:
+        time.sleep(0.005)
+    assert camp.processes() == []
