@@ -73,7 +73,6 @@ class Definition(Section):
     @field_validator("bots")
     @classmethod
     def _somebody_plays(cls, bots: tuple[BotSection, ...]) -> tuple[BotSection, ...]:
-        # Not min_length: pydantic counts the sound entries only, and would complain twice of a faulty one.
         if not bots:
             raise finding_error(Finding((), "at least one entry", "add a [[bots]] section for each bot"))
         return bots

@@ -45,7 +45,10 @@ def problems_of(error: ValidationError, model: type[BaseModel], document: Docume
     """Every fault that pydantic found in the document, in the order of the file."""
     schema = model.model_json_schema()
     problems: list[Problem] = []
-    for details in error.errors(include_url=False):
+    errors = error.errors(include_url=False)
+    for details in errors:
+        if details["type"] == "too_short" and any(other["loc"][:-1] == details["loc"] for other in errors):
+            continue  # pydantic counts the sound items of a list only; the faulty ones are told by themselves
         if details["type"] == "findings":
             problems += [finding.problem(document, details["loc"]) for finding in details["ctx"]["findings"]]
         else:

@@ -58,10 +58,9 @@ def shown(value: object) -> str:
         return "nothing"
     if isinstance(value, dict):
         return f"a table of {len(value)} fields"
-    if isinstance(value, list | tuple) and len(value) > 3:
-        return f"a list of {len(value)}"
     if isinstance(value, list | tuple):
-        return f"[{', '.join(map(shown, value))}]"
+        plain_items = len(value) <= 3 and not any(isinstance(item, list | tuple) for item in value)
+        return f"[{', '.join(map(shown, value))}]" if plain_items else f"a list of {len(value)}"
     if isinstance(value, int) and value.bit_length() > 128:
         return "a huge whole number"
     return _ascii(str(value)[:SHOWN])[1:-1]

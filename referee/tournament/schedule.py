@@ -89,13 +89,26 @@ class Fixture:
 
 @dataclass(frozen=True, slots=True)
 class PlannedSet:
-    """Set number ``s`` of a table: its cyclic order and the games of it, one for each lap."""
+    """Set number ``s`` of a table: its cyclic order, and the rotations in which its games are played, lap by lap."""
 
     id: str
     table: tuple[str, ...]
     s: int
     order: tuple[str, ...]
-    fixtures: tuple[Fixture, ...]
+    rotations: tuple[int, ...]
+    seats: int
+
+    @property
+    def fixtures(self) -> tuple[Fixture, ...]:
+        """The games of the set, one for each lap."""
+        return tuple(self.fixture(lap) for lap in range(len(self.rotations)))
+
+    def fixture(self, lap: int) -> Fixture:
+        """The game of a lap. Chairs of one entrant are every ``len(order)``-th, as partners are."""
+        rotation, size = self.rotations[lap], len(self.order)
+        chairs = [(seat + rotation) % self.seats for seat in range(self.seats)]
+        keys = tuple(self.order[chair % size] for chair in chairs)
+        return Fixture(self.id, self.table, self.s, rotation, keys, tuple(chair // size for chair in chairs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +142,9 @@ class Schedule:
     @property
     def counts(self) -> Counts:
         """How large the schedule is."""
-        rounds = self.laps()
-        processes = {process for lap in rounds for fixture in lap for process in fixture.processes}
-        return Counts(len(self.tables), len(self.sets), sum(map(len, rounds)), len(rounds), len(processes))
+        games = [len(planned.rotations) for planned in self.sets]
+        processes = len({key for table in self.tables for key in table}) * (self.shape.seats // self.shape.table_size)
+        return Counts(len(self.tables), len(self.sets), sum(games), max(games, default=0), processes)
 
     def laps(self, sets: Iterable[PlannedSet] | None = None) -> tuple[tuple[Fixture, ...], ...]:
         """The games of a stage (all sets unless given) lap by lap.
@@ -139,9 +152,9 @@ class Schedule:
         Lap r holds game r of every set, so that no process that lives for one lap sees a pack twice.
         """
         chosen = self.sets if sets is None else tuple(sets)
-        longest = max((len(planned.fixtures) for planned in chosen), default=0)
+        longest = max((len(planned.rotations) for planned in chosen), default=0)
         return tuple(
-            tuple(planned.fixtures[lap] for planned in chosen if lap < len(planned.fixtures)) for lap in range(longest)
+            tuple(planned.fixture(lap) for planned in chosen if lap < len(planned.rotations)) for lap in range(longest)
         )
 
     def next_stage(self, closed: Iterable[str], size: int) -> tuple[PlannedSet, ...]:
@@ -252,17 +265,8 @@ def _planned(shape: Shape, table: tuple[str, ...], versions: dict[str, str], s: 
     orders = cyclic_orders(size, -(-shape.sets // (1 if shape.duplicate else size)))
     order = tuple(table[place] for place in orders[turn % len(orders)])
     name = _set_id([(key, versions[key]) for key in table], s)
-    rotations = range(size) if shape.duplicate else (s % size,)
-    fixtures = tuple(
-        Fixture(name, table, s, rotation, *_seated(order, shape.seats, rotation)) for rotation in rotations
-    )
-    return PlannedSet(name, table, s, order, fixtures)
-
-
-def _seated(order: tuple[str, ...], seats: int, rotation: int) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """Who holds each seat, and in which process. Chairs of one entrant are every ``len(order)``-th, as partners are."""
-    chairs = [(seat + rotation) % seats for seat in range(seats)]
-    return tuple(order[chair % len(order)] for chair in chairs), tuple(chair // len(order) for chair in chairs)
+    rotations = tuple(range(size)) if shape.duplicate else (s % size,)
+    return PlannedSet(name, table, s, order, rotations, shape.seats)
 
 
 def _set_id(players: Sequence[tuple[str, str]], s: int) -> str:

@@ -25,9 +25,10 @@ def shipped_tournaments() -> dict[str, Path]:
 
 
 def _shipped(name: str) -> Path:
-    """In a checkout beside the package, in a wheel inside it (pyproject.toml puts it there)."""
-    checkout = _PACKAGE.parent / name
-    return checkout if checkout.is_dir() else _PACKAGE / "data" / name
+    """In a wheel inside the package (pyproject.toml puts it there), in a checkout beside it."""
+    # In this order: beside an installed package, a folder of this name would be somebody else's.
+    installed = _PACKAGE / "data" / name
+    return installed if installed.is_dir() else _PACKAGE.parent / name
 
 
 def _by_name(folder: Path, wanted: Callable[[Path], bool]) -> dict[str, Path]:
