@@ -183,6 +183,11 @@ ALL_PASS: Final = (
 )
 
 
+def seeded(seed: object) -> random.Random:
+    """A source of chance that begins anew with the same seed."""
+    return random.Random(str(seed))  # noqa: S311  # no secret: a test must meet the same cards again
+
+
 def chances() -> st.SearchStrategy[random.Random]:
     """A source of chance that hypothesis owns: it shrinks, and a failure can be repeated."""
     return st.randoms(use_true_random=False)
