@@ -16,7 +16,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from referee.tournament.problems import Location, Problem, near, one_of, shown
-from referee.tournament.toml_file import MISSING, Document, field_name
+from referee.tournament.toml_file import Document, field_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +58,6 @@ def problems_of(error: ValidationError, model: type[BaseModel], document: Docume
 
 def _problem(details: ErrorDetails, schema: dict[str, Any], document: Document) -> Problem:
     where: Location = details["loc"]
-    # pydantic adds marks such as "[key]" for the keys of a mapping: they are no part of the document.
-    while where and document.value(where[:-1]) is MISSING:
-        where = where[:-1]
     if details["type"] == "extra_forbidden":
         return _unknown_field(where, schema, document)
     node = _node(schema, where)

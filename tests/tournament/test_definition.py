@@ -298,6 +298,7 @@ def test_a_file_that_cannot_be_read_is_named_with_the_reason(tmp_path: Path) -> 
     assert fault(tmp_path / "none.toml").found == "nothing"
     assert fault(tmp_path).found == "no regular file"
     assert "shipped" in fault(tmp_path / "kitchn.toml").remedy
+    assert fault(tmp_path / ("x" * 300)).remedy == "check the path and its permissions"
     latin, large = tmp_path / "latin.toml", tmp_path / "large.toml"
     latin.write_bytes(b"# one\n# two\nname = 'Zo\xeb'\n")
     assert (fault(latin).line, fault(latin).found) == (3, "byte 0xeb")
@@ -409,6 +410,13 @@ def test_a_definition_cannot_be_changed_afterwards() -> None:
     assert (definition.schedule.sets, more.schedule.sets, more.folder) == (6, 12, definition.folder)
     with pytest.raises(ValueError, match="sets"):
         definition.with_sets(0)
+
+
+def test_definitions_that_say_the_same_are_equal_wherever_they_were_read() -> None:
+    here, there = parse_definition(SOUND, file="here.toml"), parse_definition(SOUND, file="there.toml", folder="/")
+    assert (here.file, there.file) == ("here.toml", "there.toml")
+    assert {here, there, here.with_sets(7)} == {there, here.with_sets(7)}
+    assert here != SOUND
 
 
 def test_the_schema_accepts_what_is_sound_and_refuses_what_is_not() -> None:

@@ -220,6 +220,7 @@ def test_all_bots_that_are_missing_or_faulty_are_told_at_once(samples: Path, tmp
         ('name = "x"\nrun = ["x"]\n', 1, "version", "nothing", 'add version = "1.0"'),
         ('name = "x"\nversion = "1"\n', 1, "run", "nothing", "add run = "),
         ('name = "x"\nversion = "1"\nrun = "python bot.py"\n', 3, "run", "", 'write run = ["python", "bot.py"]'),
+        ('name = "x"\nversion = "1"\nrun = "it\'s"\n', 3, "run", '"it\'s"', 'write run = ["it\'s"]'),
         ('name = "x"\nversion = "1"\nrun = []\n', 3, "run", "[]", "change it"),
         ('name = "x"\nversion = "1"\nrun = [7]\n', 3, "run, item 1", "7", ""),
         ('name = "x"\nversion = "1"\nrun = ["x"]\nvariant = ["pitch"]\n', 4, "variant", "unknown", '"variants"'),
