@@ -7,13 +7,15 @@ does not.
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict
+from itertools import zip_longest
 from typing import Any
 
 from referee.cards import cards_text, parse_card, parse_cards
 from referee.faults import Consequence, Fault, Profile
 from referee.proceedings import DealLog, GameSpec, House, Irregularity, Limits
-from referee.rules import Action, Deal, EventKind, Kind, RuleSet, action_text, parse_action, unpack_event
+from referee.rules import Action, Deal, EventKind, Kind, RuleSet, RuleSetError, action_text, parse_action, unpack_event
 from referee.table import Table
 from referee.view import Chair
 
@@ -23,7 +25,16 @@ Record = dict[str, Any]
 
 
 class RecordError(ValueError):
-    """A record that cannot be read, or that the umpire does not confirm. The message names the place."""
+    """A record that cannot be read, or that the umpire does not confirm. The message names the place.
+
+    Where a replay stops, ``table`` is the game as far as the umpire confirms it, and ``disputed`` the action about which
+    record and umpire differ, if it is about one.
+    """
+
+    def __init__(self, message: str, disputed: Action | None = None) -> None:
+        super().__init__(message)
+        self.table: Table | None = None
+        self.disputed = disputed
 
 
 def write_record(table: Table, about: Mapping[str, Any]) -> Record:
@@ -138,7 +149,7 @@ def spec_of(record: Record) -> GameSpec:
             Profile("record", **record["profile"]),
             Limits(**record["limits"]),
         )
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, RuleSetError) as error:
         raise RecordError(f"the record lacks or garbles {error}") from None
 
 
@@ -149,7 +160,11 @@ def replay(record: Record, house: House) -> Table:
     a ruling that differs, an end that is not the recorded one.
     """
     spec = spec_of(record)
-    packs = [parse_cards(deal["pack"]) for deal in record["deals"]]
+    try:
+        packs = [parse_cards(deal["pack"]) for deal in record["deals"]]
+        rulings = [_read_irregular(entry) for entry in record["irregular"]]
+    except (KeyError, TypeError, ValueError) as error:
+        raise RecordError(f"the record lacks or garbles {error}") from None
 
     def pack(number: int) -> tuple[int, ...]:
         if number >= len(packs):
@@ -157,33 +172,67 @@ def replay(record: Record, house: House) -> Table:
         return packs[number]
 
     table = Table(spec, pack, iter(range(1, 1 << 53)).__next__, house)
-    actions = _Actions(record)
-    recorded = [_read_irregular(entry) for entry in record["irregular"]]
-    table.start()
-    while not table.closed:
-        number = len(table.irregularities)
-        if number < len(recorded) and recorded[number].step == table.steps:
-            _feed(table, recorded[number])
-            if table.irregularities[number : number + 1] != [recorded[number]]:
-                raise RecordError(f"irregularity {number + 1} is not confirmed by the umpire")
-        else:
-            _answer(table, actions, record)
-    _compare(table, record, recorded)
+    try:
+        _replay(table, record, rulings)
+    except RecordError as error:
+        error.table = table
+        raise
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        garbled = RecordError(f"{_place(table)}: the record is garbled ({type(error).__name__}: {error})")
+        garbled.table = table
+        raise garbled from None
     return table
 
 
-def _feed(table: Table, item: Irregularity) -> None:
-    turn_id = table.open.turn_id if table.open else 0
+def _replay(table: Table, record: Record, rulings: list[Irregularity]) -> None:
+    actions = _Actions(record)
+    table.start()
+    while not table.closed:
+        number = len(table.irregularities)
+        if number < len(rulings) and rulings[number].step == table.steps:
+            _feed(table, rulings[number], number)
+        else:
+            _answer(table, actions, record)
+    _compare(table, record, rulings)
+
+
+_OF_AN_ANSWER = frozenset({Fault.ILLEGAL_ACTION, Fault.TIMEOUT_GAME, Fault.NO_CONTEST})
+"""Faults that never take a player out of a game by themselves."""
+
+
+def _feed(table: Table, item: Irregularity, number: int) -> None:
+    """Tells the umpire of an irregular input; it must rule just as the record says."""
+    turn, deal, place = table.open, table.deal, _place(table)
+    turn_id = turn.turn_id if turn else 0
     if item.fault is Fault.MALFORMED:
         table.malformed(turn_id, item.rule, item.sentence, bytes.fromhex(item.raw), item.charged_us)
     elif item.fault is Fault.TIMEOUT_MOVE:
         table.late(turn_id, item.charged_us)
     elif item.action is not None:
+        if item.fault is Fault.ILLEGAL_ACTION and turn and deal and deal.verify(item.action) is None:
+            text = action_text(turn.kind, item.action)
+            raise RecordError(f"{place}: {text} is ruled to break {item.rule}, but it is legal", item.action)
         table.answer(turn_id, item.action, item.charged_us)
+    elif item.fault in _OF_AN_ANSWER:
+        raise RecordError(f"{place}: ruling {number + 1} is {item.fault}, but names no action")
     else:
         table.lose(item.seat, item.fault, item.sentence)
-    if not table.closed and table.irregularities == []:
-        raise RecordError("an irregularity had no effect")
+    ruled = table.irregularities[number : number + 1]
+    if not ruled:
+        raise RecordError(f"{place}: ruling {number + 1} ({item.fault}): the umpire has nothing to rule on")
+    _same_ruling(place, number, ruled[0], item)
+
+
+def _same_ruling(place: str, number: int, ours: Irregularity, theirs: Irregularity) -> None:
+    found = first_difference(asdict(ours), asdict(theirs))
+    if found:
+        raise RecordError(f"{place}: ruling {number + 1}, {_told(found)}")
+
+
+def _place(table: Table) -> str:
+    """Where in the game the table stands. Deals count from 1, seats from 0."""
+    deal = f"deal {max(len(table.deals), 1)}"
+    return deal if table.open is None else f"{deal}, seat {table.open.chair.seat}"
 
 
 def _answer(table: Table, actions: "_Actions", record: Record) -> None:
@@ -194,8 +243,8 @@ def _answer(table: Table, actions: "_Actions", record: Record) -> None:
     action = actions.next(len(table.deals) - 1, turn.kind, len(table.deals[-1].actions))
     violation = deal.verify(action)
     if violation:
-        where = f"deal {len(table.deals)}, seat {seat}"
-        raise RecordError(f"{where}: {action_text(turn.kind, action)} breaks {violation.rule}: {violation.sentence}")
+        text = action_text(turn.kind, action)
+        raise RecordError(f"{_place(table)}: {text} breaks {violation.rule}: {violation.sentence}", action)
     charged = record.get("volatile", {}).get("charged_us", [])
     times = charged[seat] if seat < len(charged) else []
     number = len(table.charged[seat])
@@ -234,24 +283,44 @@ def _read_irregular(entry: Record) -> Irregularity:
     )
 
 
-def _compare(table: Table, record: Record, recorded: list[Irregularity]) -> None:
+def _compare(table: Table, record: Record, rulings: list[Irregularity]) -> None:
     """Whether the replayed game is the recorded one, to the last field."""
-    if table.irregularities != recorded:
-        raise RecordError("the rulings differ")
+    for number, (ours, theirs) in enumerate(zip(table.irregularities, rulings, strict=False)):
+        _same_ruling(f"step {ours.step}", number, ours, theirs)
+    if len(table.irregularities) != len(rulings):
+        raise RecordError(f"the record has {len(rulings)} rulings, the umpire {len(table.irregularities)}")
     again = write_record(table, {})
     for part in ("deals", "result"):
-        if again[part] != record[part]:
-            raise RecordError(f"{_first_difference(again[part], record[part], part)}")
+        found = first_difference(again[part], record[part], part)
+        if found:
+            raise RecordError(_told(found))
 
 
-def _first_difference(ours: Any, theirs: Any, path: str) -> str:
-    if isinstance(ours, list) and isinstance(theirs, list) and len(ours) == len(theirs):
-        pairs = [(f"{path}[{i}]", a, b) for i, (a, b) in enumerate(zip(ours, theirs, strict=True))]
-    elif isinstance(ours, dict) and isinstance(theirs, dict) and ours.keys() == theirs.keys():
-        pairs = [(f"{path}.{key}", ours[key], theirs[key]) for key in sorted(ours)]
+def first_difference(
+    ours: Any,
+    theirs: Any,
+    path: str = "",
+    same: Callable[[Any, Any], bool] = lambda a, b: type(a) is type(b) and a == b,
+) -> tuple[str, Any, Any] | None:
+    """The first place where two JSON values differ, with both values there (``None`` where one has nothing).
+
+    >>> first_difference({"deals": [{"dealer": 0}]}, {"deals": [{"dealer": 3}]})
+    ('deals[0].dealer', 0, 3)
+    """
+    if isinstance(ours, list) and isinstance(theirs, list):
+        pairs = [(f"{path}[{i}]", a, b) for i, (a, b) in enumerate(zip_longest(ours, theirs))]
+    elif isinstance(ours, dict) and isinstance(theirs, dict):
+        keys = sorted(ours.keys() | theirs.keys())
+        pairs = [(f"{path}.{key}" if path else str(key), ours.get(key), theirs.get(key)) for key in keys]
     else:
-        return f"{path}: the record says {theirs!r}, the umpire {ours!r}"
-    return next((_first_difference(a, b, where) for where, a, b in pairs if a != b), path)
+        return None if same(ours, theirs) else (path, ours, theirs)
+    found = (first_difference(a, b, where, same) for where, a, b in pairs)
+    return next((one for one in found if one), None)
+
+
+def _told(found: tuple[str, Any, Any]) -> str:
+    path, ours, theirs = found
+    return f"{path}: the record says {theirs!r}, the umpire {ours!r}"
 
 
 def seat_record(record: Record, seat: int) -> Record:
