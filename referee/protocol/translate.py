@@ -119,7 +119,8 @@ def read_move(move: wire.Move, kind: Kind) -> Action | Malformed:
 def _field_fault(kind: Kind, expected: str, fields: Sequence[str]) -> Malformed:
     asked = f"A turn of kind {kind.name} is answered in the field {expected!r}"
     if expected in fields:
-        return Malformed("AF-PROTO-002", f"{asked} alone; this move also sets {', '.join(set(fields) - {expected})}.")
+        others = ", ".join(field for field in fields if field != expected)
+        return Malformed("AF-PROTO-002", f"{asked} alone; this move also sets {others}.")
     found = f"this move sets {', '.join(fields)}" if fields else "this move sets no field"
     return Malformed("AF-PROTO-001", f"{asked}; {found}.")
 
