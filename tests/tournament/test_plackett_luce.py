@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from referee.tournament import plackett_luce
 from referee.tournament.awards import MOST_PENDING, UNIT, AwardCounter, gather
 from referee.tournament.plackett_luce import (
     ELO_SCALE,
+    FitError,
     StrengthFit,
     fit_awards,
     fit_strengths,
@@ -19,6 +21,7 @@ from referee.tournament.plackett_luce import (
     slope_at,
 )
 from referee.tournament.results import GameSet, PlayedGame, Side, ranked_sides
+from referee.tournament.solve import solve
 from tests.tournament.leagues import any_league, league, played
 
 
@@ -196,6 +199,22 @@ def test_the_pulls_of_all_sets_and_of_the_prior_balance(sets: list[GameSet]) -> 
         for entrant, pull in score.items():
             total[entrant] += pull
     assert total == pytest.approx([0.0] * len(total), abs=1e-7)
+
+
+def test_a_step_too_far_is_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Steps three times too long lead downhill; halved, they still end at the same maximum."""
+    sets = league({"a": 0.0, "b": 1.0, "c": 2.0}, ["abc"], 30, seed=1)
+    expected = fit_strengths(sets)
+    monkeypatch.setattr(plackett_luce, "solve", lambda factor, right: [3.0 * change for change in solve(factor, right)])
+    fit = fit_strengths(sets)
+    assert fit.log_strengths == pytest.approx(expected.log_strengths, abs=1e-8)
+    assert fit.steps > expected.steps
+
+
+def test_a_fit_that_does_not_end_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plackett_luce, "MAX_STEPS", 2)
+    with pytest.raises(FitError, match="no convergence in 2 steps"):
+        fit_strengths([[played("1", "abc", (1, 2, 3))]])
 
 
 def test_no_games_fit_nobody() -> None:

@@ -1,6 +1,7 @@
 """Standings: every column from the same sets, ranks only where they are earned, the same digits every time."""
 
 import json
+from dataclasses import replace
 from math import fsum
 
 import pytest
@@ -162,6 +163,15 @@ def test_contradicting_sets_are_refused() -> None:
     one = [played("1", "ab", (1, 2))]
     with pytest.raises(ResultError, match="set 1: given twice"):
         standings([one, one], {})
+
+
+def test_games_that_trueskill_left_out_are_told() -> None:
+    sets = [[played("1", "ab", (1, 2)), played("1", "ba", (2, 1))]]
+    rated = rate_skills([sets[0][:1]])
+    skills = replace(rated, skipped=1, notes=("TrueSkill left out game 1 of set 1: why",))
+    table = standings(sets, {}, skills=skills)
+    assert table.skipped == 1
+    assert table.notes[1:] == ("TrueSkill could not rate 1 games and left them out.", *skills.notes)
 
 
 def test_trueskill_of_other_sets_is_refused() -> None:

@@ -55,6 +55,7 @@ def test_the_quantile_inverts_the_tail(p: float, df: float) -> None:
 def test_ends_and_nonsense() -> None:
     assert upper_tail(inf, 5) == 0.0
     assert upper_tail(-inf, 5) == 1.0
+    assert upper_tail(1e200, 5) == 0.0
     assert upper_tail(1.0, inf) == pytest.approx(NormalDist().cdf(-1.0))
     for p in (0.0, 1.0, -0.1, 2.0):
         with pytest.raises(ValueError, match="between 0 and 1"):
