@@ -24,6 +24,9 @@ from referee.store.schema import (
     check_version,
 )
 
+MOST_RECORD_BYTES = 64 << 20
+"""A record is never larger; a file that claims so is damaged, or wishes us ill."""
+
 
 def now() -> str:
     """The time as the store writes it."""
@@ -313,13 +316,35 @@ class Store:
         )
         return [GameRow(f, r, n, d, e, json.loads(summary)) for f, r, n, d, e, summary in rows]
 
+    def every_game(self) -> list[GameRow]:
+        """All games by number: the scored ones, and those of earlier packs that are kept for audit."""
+        rows = self._db.execute(
+            "SELECT fixture_id, redeal, number, record_digest, result_digest, summary FROM game ORDER BY number"
+        )
+        return [GameRow(f, r, n, d, e, json.loads(summary)) for f, r, n, d, e, summary in rows]
+
     def record(self, number: int) -> Record:
-        """The record of the game with that number; raises ``StoreError`` if there is none."""
+        """The record of the game with that number; raises ``StoreError`` if there is none, or it cannot be read."""
         row = self._db.execute("SELECT record FROM game WHERE number = ?", (number,)).fetchone()
         if row is None:
             raise StoreError(f"{self.path} has no game {number}")
-        record: Record = json.loads(zlib.decompress(row[0]))
+        try:
+            inflater = zlib.decompressobj()
+            record = json.loads(inflater.decompress(row[0], MOST_RECORD_BYTES))
+        except (zlib.error, ValueError, RecursionError, TypeError) as error:
+            raise StoreError(f"{self.path}: the record of game {number} cannot be read ({error})") from None
+        if not isinstance(record, dict):
+            raise StoreError(f"{self.path}: the record of game {number} is no JSON object")
         return record
+
+    @contextlib.contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """While the body runs, everything is read as of one moment, though another process may write."""
+        self._db.execute("BEGIN")
+        try:
+            yield
+        finally:
+            self._db.execute("ROLLBACK")
 
     def rulings(self) -> list[dict[str, Any]]:
         """All rulings of scored games with the number of their game."""

@@ -20,7 +20,7 @@ from referee.seats.house import HOUSE_VERSION
 from referee.seats.limits import Limits as BotLimits
 from referee.seats.program import Command
 from referee.seats.sandbox import Policy
-from referee.store import FixtureRow, Store
+from referee.store import FixtureRow, Source, Store
 from referee.tournament.definition import Definition, restore_definition
 from referee.tournament.entrants import Entrant, Roster, enter
 from referee.tournament.plan import BotPlan, LeaguePlan
@@ -109,7 +109,7 @@ def _about(entrant: Entrant) -> dict[str, Any]:
     }
 
 
-def read_league(store: Store) -> League:
+def read_league(store: Source) -> League:
     """The league of a store; raises ``LeagueError`` if this version cannot read it."""
     facts = store.league()
     try:

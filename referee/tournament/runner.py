@@ -16,13 +16,15 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from typing import Any
 
-from referee.seats.trees import end_orphans
-from referee.store import SetRow, Store, chain_end, chain_next, chain_start, fold_root
+from referee.seats.orphans import end_orphans
+from referee.store import SetRow, Store
 from referee.tournament.lap import Lap
 from referee.tournament.league import League, LeagueError, same_machine
 from referee.tournament.plan import GamePlan, LeaguePlan
+from referee.tournament.roots import roots
 from referee.tournament.schedule import Fixture, PlannedSet, Schedule
 from referee.tournament.sink import Collector, Event, Listener, StoreSink
+from referee.tournament.table_of import standings_of
 
 LAP_SECONDS = 30.0
 MOST_NO_CONTESTS = 3
@@ -204,31 +206,8 @@ class Runner:
         finished = counts["OPEN"] == 0
         if finished:
             self._store.put(state="finished", **roots(self._store))
+            self._store.put(standings=standings_of(self._store, self._league).to_json())
         return Outcome(finished, counts["SCORED"], counts["VOID"], counts["OPEN"])
-
-
-def roots(store: Store) -> dict[str, str]:
-    """The two roots of a league: of results alone (equal for equal play), and of whole records."""
-    results: dict[str, list[str]] = {}
-    records: dict[str, list[str]] = {}
-    for game in sorted(store.games(), key=lambda game: int(game.fixture_id.rpartition("-")[2])):
-        set_id = game.fixture_id.rpartition("-")[0]
-        results.setdefault(set_id, []).append(game.result_digest)
-        records.setdefault(set_id, []).append(game.record_digest)
-    rows, league = store.sets(), store.league()["name"]
-    return {
-        "result_root": fold_root([(row.id, _end(league, row, results)) for row in rows]),
-        "record_root": fold_root([(row.id, _end(league, row, records)) for row in rows]),
-    }
-
-
-def _end(league: str, row: SetRow, digests: dict[str, list[str]]) -> str:
-    if row.state != "SCORED":
-        return ""
-    head = chain_start(league, row.id)
-    for digest in digests.get(row.id, []):
-        head = chain_next(head, digest)
-    return chain_end(head, len(digests.get(row.id, [])))
 
 
 def _game_plan(fixture: Fixture, row: SetRow) -> GamePlan:
