@@ -1,6 +1,7 @@
 """The order-free fit: exact counts, the right maximum, and what must not change it."""
 
 import random
+from collections.abc import Sequence
 from itertools import permutations
 from math import exp, fsum, log
 
@@ -9,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from referee.tournament import plackett_luce
-from referee.tournament.awards import MOST_PENDING, UNIT, AwardCounter, gather
+from referee.tournament.awards import MOST_PENDING, UNIT, AwardCounter, Awards, gather
 from referee.tournament.plackett_luce import (
     ELO_SCALE,
     FitError,
+    Slope,
     StrengthFit,
     fit_awards,
     fit_strengths,
@@ -21,7 +23,7 @@ from referee.tournament.plackett_luce import (
     slope_at,
 )
 from referee.tournament.results import GameSet, PlayedGame, Side, ranked_sides
-from referee.tournament.solve import solve
+from referee.tournament.solve import Matrix, solve
 from tests.tournament.leagues import any_league, league, played
 
 
@@ -202,13 +204,28 @@ def test_the_pulls_of_all_sets_and_of_the_prior_balance(sets: list[GameSet]) -> 
 
 
 def test_a_step_too_far_is_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Steps three times too long lead downhill; halved, they still end at the same maximum."""
+    """A first step sixty times too long leads far downhill: it is halved until it does not."""
     sets = league({"a": 0.0, "b": 1.0, "c": 2.0}, ["abc"], 30, seed=1)
     expected = fit_strengths(sets)
-    monkeypatch.setattr(plackett_luce, "solve", lambda factor, right: [3.0 * change for change in solve(factor, right)])
-    fit = fit_strengths(sets)
-    assert fit.log_strengths == pytest.approx(expected.log_strengths, abs=1e-8)
-    assert fit.steps > expected.steps
+    awards = gather(sets)
+    values: list[float] = []
+    stretches = iter([60.0])
+
+    def stretched(factor: Matrix, right: Sequence[float]) -> list[float]:
+        stretch = next(stretches, 1.0)
+        return [stretch * change for change in solve(factor, right)]
+
+    def watched(awards: Awards, logs: Sequence[float]) -> Slope:
+        point = slope_at(awards, logs)
+        values.append(point.value)
+        return point
+
+    monkeypatch.setattr(plackett_luce, "solve", stretched)
+    monkeypatch.setattr(plackett_luce, "slope_at", watched)
+    monkeypatch.setattr(plackett_luce, "_LONGEST_STEP", 1e9)
+    fit = fit_awards(awards)
+    assert values[1] < values[0], "the long step was tried"
+    assert fit.log_strengths == pytest.approx(expected.log_strengths, abs=1e-9)
 
 
 def test_a_fit_that_does_not_end_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
