@@ -104,14 +104,13 @@ def close_played(deal: Deal) -> None:
 def _items(deal: Deal, pips: list[int]) -> tuple[Award, ...]:
     """High, Low, Jack and Game with their owners (AF-SCORE-001 to 006); an item without owner is left out."""
     rules = deal.rules
+    trump: Suit = deal.trump  # type: ignore[assignment]  # trump stands once a card has been led
     trumps = 0
-    if deal.trump is not None:
-        for cards in deal.played:
-            trumps |= cards
-        trumps &= SUIT_MASKS[deal.trump]
+    for cards in deal.played:
+        trumps |= cards & SUIT_MASKS[trump]
     awards = []
-    if trumps and deal.trump is not None:
-        high, low, jack = trumps.bit_length() - 1, (trumps & -trumps).bit_length() - 1, deal.trump << 4 | JACK
+    if trumps:
+        high, low, jack = trumps.bit_length() - 1, (trumps & -trumps).bit_length() - 1, trump << 4 | JACK
         awards.append(Award("high", _owner(deal.played, high), 1, high))
         awards.append(Award("low", _owner(deal.played if rules.low_to == "holder" else deal.taken, low), 1, low))
         if trumps >> jack & 1:

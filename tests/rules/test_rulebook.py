@@ -2,32 +2,53 @@
 
 import ast
 import re
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Final
 
 import pytest
 
 import referee.rules
 from referee.rules import RuleSet, variant, variant_names
+from referee.rules.conduct import CONDUCT
 from referee.rules.rulebook import CLAUSES, Clause, Level, clause, clause_text, clauses_of
 from referee.rules.ruleset import allowed_values
 
-MUST = {entry.id for entry in CLAUSES if entry.level is Level.MUST}
+RULES: Final = Path(referee.rules.__file__).parent
+MUST: Final = {entry.id for entry in CLAUSES if entry.level is Level.MUST}
 
 
-def violations_in_code() -> set[str]:
-    """The first argument of every ``Violation(...)`` in the package of the rules, read from its source."""
+def violations_in_code(paths: Iterable[Path]) -> set[str]:
+    """The id of every ``Violation("...", ...)`` that these files write out, read from their source."""
     found: set[str] = set()
-    for path in Path(referee.rules.__file__).parent.glob("*.py"):
+    for path in paths:
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Violation":
                 rule = node.args[0]
-                assert isinstance(rule, ast.Constant), f"{path.name}:{node.lineno}: the id of a clause is written out"
-                found.add(str(rule.value))
+                found.add(
+                    rule.value if isinstance(rule, ast.Constant) else f"{path.name}:{node.lineno}: not written out"
+                )
     return found
 
 
 def test_the_code_breaks_just_the_clauses_that_bind() -> None:
-    assert violations_in_code() == MUST
+    assert violations_in_code(RULES.glob("*.py")) == MUST
+
+
+def test_the_clauses_about_conduct_are_whole_too() -> None:
+    ids = [entry.id for entry in CONDUCT]
+    assert len({*ids, *(entry.id for entry in CLAUSES)}) == len(ids) + len(CLAUSES)
+    for entry in CONDUCT:
+        assert re.fullmatch(r"AF-(PROTO|CLOCK|LIFE)-\d{3}", entry.id)
+        assert entry.title
+        assert entry.sentence.endswith(".")
+        assert entry.source
+    time_outs = {entry.id for entry in CONDUCT if "-CLOCK-" in entry.id}
+    assert time_outs <= violations_in_text((RULES.parent / "table.py").read_text("utf-8"))
+
+
+def violations_in_text(text: str) -> set[str]:
+    return set(re.findall(r"AF-[A-Z]+-\d{3}", text))
 
 
 def test_ids_are_unique_well_formed_and_in_order() -> None:
