@@ -34,11 +34,11 @@ def mounts(command: Command, program: Path, limits: Limits, socket: Path | None,
     `other_user`: the bot runs under another user id than the referee, so what it needs must be readable for all.
     Raises LaunchError if its folder is too wide to be shown, or not readable.
     """
-    options = [*_system(), "--proc", "/proc", "--dev", "/dev"]
+    made: set[Path] = set()
+    options = [*_system(made), "--proc", "/proc", "--dev", "/dev"]
     for place in ("/dev/shm", HOME):
         options += ["--perms", "1777", "--size", str(limits.disk_bytes), "--tmpfs", place]
     options += ["--remount-ro", "/dev"]
-    made: set[Path] = set()
     if socket is not None:
         options += _parents(Path(SOCKET_FOLDER, socket.name), made)
         options += ["--ro-bind", str(socket), f"{SOCKET_FOLDER}/{socket.name}"]
@@ -49,16 +49,16 @@ def mounts(command: Command, program: Path, limits: Limits, socket: Path | None,
     return options + list(_own_folder(command, program, made, other_user=other_user))
 
 
-def _system() -> Iterator[str]:
+def _system(made: set[Path]) -> Iterator[str]:
     """The system's programs and libraries. /bin is a link to /usr/bin on most, a folder on some."""
     for name in _TOP_FOLDERS:
         if os.path.islink(name):
             yield from ("--symlink", os.readlink(name), name)
         elif os.path.isdir(name):
             yield from ("--ro-bind", name, name)
-    java = (str(path) for path in Path("/etc").glob("java*"))
-    for name in (*_SYSTEM, *java):
-        yield from ("--ro-bind-try", name, name)
+    for path in (*map(Path, _SYSTEM), *Path("/etc").glob("java*")):
+        if path.exists():
+            yield from (*_parents(path, made), "--ro-bind", str(path), str(path))
 
 
 def _libraries(program: Path, folder: Path) -> Iterator[Path]:

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import threading
 import time
+from functools import cache
 from pathlib import Path
 
 from referee.faults import Fault
@@ -80,6 +81,7 @@ class BotProcess:
         watch().add(self._watched)
         self._pidfd = self._wait_for_end()
         _LIVE.add(self)
+        _end_all_at_exit()
 
     async def exited(self) -> Exit:
         """Waits until it has ended and nothing of it is left, however long that takes; then says how it ended."""
@@ -321,7 +323,15 @@ _LIVE: set[BotProcess] = set()
 """All that have not ended yet, for the exit of the interpreter."""
 
 
-@atexit.register
 def _end_all() -> None:
     for one in list(_LIVE):
+        _LIVE.discard(one)
         one.end_now()
+
+
+@cache
+def _end_all_at_exit() -> None:
+    """Has `_end_all` called when the interpreter exits; in a worker of multiprocessing, which skips atexit, as well."""
+    atexit.register(_end_all)
+    if "multiprocessing.util" in sys.modules:
+        sys.modules["multiprocessing.util"].Finalize(None, _end_all, exitpriority=0)

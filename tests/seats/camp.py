@@ -170,3 +170,9 @@ def run_referee(camp: Camp, sandbox: str, last: str) -> int:
     camp.command(LEAVES_A_CHILD.replace("ENVIRONMENT", "os.environ") + HOLD)
     argv = [sys.executable, "-c", REFEREE, str(camp.bot_folder), camp.word, camp.address, sandbox, last]
     return subprocess.run(argv, timeout=PATIENCE, check=False).returncode
+
+
+def forgetful_worker(*order: str) -> None:
+    """Does in a worker of multiprocessing what `run_referee` does in a program."""
+    sys.argv[1:] = order
+    exec(REFEREE, {"__name__": "worker"})  # noqa: S102 - our own program

@@ -2,6 +2,7 @@
 
 import asyncio
 import errno
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -13,7 +14,7 @@ import pytest
 from referee.faults import Fault
 from referee.seats.launch import Policy
 from referee.seats.trees import owner
-from tests.seats.camp import HOLD, LEAVES_A_CHILD, PATIENCE, Camp, is_dead, run_referee
+from tests.seats.camp import HOLD, LEAVES_A_CHILD, PATIENCE, Camp, forgetful_worker, is_dead, run_referee
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="leftovers are looked for in /proc: Linux only")
 
@@ -182,6 +183,18 @@ def test_a_referee_that_forgets_its_bots(camp: Camp, sandbox: Policy, last: str)
     run_referee(camp, sandbox, last)
     assert [pid for pid in camp.processes() if pid != os.getpid()] == []
     assert not camp.work.exists() or list(camp.work.iterdir()) == []
+
+
+def test_a_worker_that_forgets_its_bots(camp: Camp, sandbox: Policy) -> None:
+    """Workers of multiprocessing end without `atexit`."""
+    camp.command(LEAVES_A_CHILD.replace("ENVIRONMENT", "os.environ") + HOLD)
+    order = (str(camp.bot_folder), camp.word, camp.address, sandbox, "")
+    worker = multiprocessing.get_context("spawn").Process(target=forgetful_worker, args=order)
+    worker.start()
+    worker.join(PATIENCE)
+    assert worker.exitcode == 0
+    worker.close()
+    assert camp.processes() == []
 
 
 @pytest.mark.needs("bwrap")
