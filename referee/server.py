@@ -36,6 +36,7 @@ OPTIONS = (
     ("grpc.max_connection_idle_ms", 60_000),
 )
 _TICK_S = 0.05
+_LINGER_S = 0.001
 _STALL_US = 20_000
 NO_CONTEST_STALL_US = 250_000
 
@@ -66,6 +67,7 @@ class Host:
         self.guests: dict[str, Guest] = {}
         self._by_session: dict[Session, Guest] = {}
         self._queueing: dict[Guest, None] = {}
+        self._lingering: set[Guest] = set()
         self.on_hung: Callable[[Guest], None] = lambda _guest: None
 
     def admit(self, guest: Guest) -> None:
@@ -74,12 +76,30 @@ class Host:
         self._by_session[guest.session] = guest
 
     def pump(self) -> None:
-        """Wakes the writers of all sessions that may have something to send."""
+        """Wakes the writers of the sessions that have something to send.
+
+        A few turns wait a moment for company while other bots are thinking: a message costs ten times a decision. A
+        turn for which nothing else can come waits for nothing.
+        """
         touched = self.hall.touched
         while touched:
-            guest = self._by_session.get(touched.pop())
-            if guest is not None and guest.stream is not None:
+            session = touched.pop()
+            guest = self._by_session.get(session)
+            if guest is None or guest.stream is None or session.open:
+                continue
+            if len(session.waiting) >= session.max_in_flight // 2 or not session.waiting or self._all_idle():
                 guest.stream.wake.set()
+            elif guest not in self._lingering:
+                self._lingering.add(guest)
+                asyncio.get_running_loop().call_later(_LINGER_S, self._sent_on, guest)
+
+    def _all_idle(self) -> bool:
+        return not any(session.open for session in self._by_session)
+
+    def _sent_on(self, guest: Guest) -> None:
+        self._lingering.discard(guest)
+        if guest.stream is not None:
+            guest.stream.wake.set()
 
     @contextlib.asynccontextmanager
     async def serve(self, address: str, owner: Guest | None = None, credentials: Any = None) -> AsyncIterator[Door]:
@@ -216,7 +236,7 @@ class _Handlers(grpc.GenericRpcHandler):
             if data is grpc.aio.EOF:
                 return
             guest.receive(stream, data)
-            stream.wake.set()  # it may be idle now, with turns waiting
+            host.hall.touched.add(guest.session)  # it may be idle now, with turns waiting
             host.pump()
             if host.asked_at_once:
                 host.made_room()
