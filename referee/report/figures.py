@@ -1,0 +1,77 @@
+"""How the figures of the standings are written: the same digits in the terminal, the report, Markdown and CSV."""
+
+from typing import Final
+
+from referee.tournament.paired import Estimate
+from referee.tournament.resample import RatingInterval
+from referee.tournament.results import MeasureName
+from referee.tournament.standings import Row
+
+UNITS: Final[dict[MeasureName, str]] = {"place": "place points", "stakes": "stakes", "points": "points"}
+"""What each measure counts."""
+
+MEANINGS: Final[dict[MeasureName, str]] = {
+    "place": "the share of its opponents that it beat, 0 to 1",
+    "stakes": "stakes won less stakes lost",
+    "points": "points scored",
+}
+"""What each measure means, after a colon."""
+
+DIGITS: Final = 3
+"""Digits after the point of the league's measure."""
+
+NONE: Final = "-"
+"""Stands where there is no figure."""
+
+
+def ranks(row: Row) -> str:
+    """The rank, or the range of ranks that the data support."""
+    if row.rank_low is None or row.rank_high is None:
+        return NONE
+    return str(row.rank_low) if row.rank_low == row.rank_high else f"{row.rank_low}-{row.rank_high}"
+
+
+def figure(value: float | None, digits: int = DIGITS, sign: bool = False) -> str:
+    """A number with so many digits after the point; never minus zero."""
+    if value is None:
+        return NONE
+    text = f"{value:+.{digits}f}" if sign else f"{value:.{digits}f}"
+    return text if float(text) else text.replace("-", "+" if sign else "")
+
+
+def reach(value: Estimate, digits: int = DIGITS) -> str:
+    """Half the width of an interval, as ``±0.049``; empty where there is none."""
+    if value.low is None or value.high is None:
+        return ""
+    return f"±{(value.high - value.low) / 2:.{digits}f}"
+
+
+def estimate(value: Estimate, digits: int = DIGITS) -> str:
+    """A mean and its interval, as ``0.904 ±0.049``."""
+    return f"{figure(value.mean, digits)} {reach(value, digits)}".strip()
+
+
+def between(value: Estimate, digits: int = DIGITS) -> str:
+    """The interval as ``0.855 to 0.953``; empty where there is none."""
+    if value.low is None or value.high is None:
+        return ""
+    return f"{figure(value.low, digits)} to {figure(value.high, digits)}"
+
+
+def rating(value: RatingInterval) -> str:
+    """A rating and its interval, as ``+257 [+197, +316]``."""
+    if value.value is None:
+        return NONE
+    if value.low is None or value.high is None:
+        return f"{value.value:+.0f}"
+    return f"{value.value:+.0f} [{value.low:+.0f}, {value.high:+.0f}]"
+
+
+def skill(row: Row) -> str:
+    """TrueSkill: the conservative skill, then mu and sigma."""
+    return f"{row.skill.conservative:.1f} ({row.skill.mu:.1f} ±{row.skill.sigma:.1f})"
+
+
+def milliseconds(value: float | None) -> str:
+    """A time in milliseconds, with two digits below ten."""
+    return NONE if value is None else f"{value:.2f}" if value < 10 else f"{value:.0f}"

@@ -1,0 +1,133 @@
+"""Who is better and how sure that is, in plain sentences made from the standings alone."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from referee.report.figures import UNITS, between, figure
+from referee.tournament.standings import FEWEST_SETS, Row, Standings
+
+Sure = Literal["sure", "open", "early"]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """``headline`` says who is better, ``sure`` and ``label`` whether that is certain, ``detail`` what it rests on.
+
+    ``winner`` is the bot that is shown to be the best, if one is.
+    """
+
+    headline: str
+    sure: Sure
+    label: str
+    detail: str
+    winner: str | None = None
+
+
+def judge(
+    table: Standings, names: Mapping[str, str], copies: Mapping[str, str], *, finished: bool, same_packs: bool = True
+) -> Verdict:
+    """The verdict of standings. ``names``: what to call each entrant; ``copies``: entrant to the bot it is a copy of."""
+    ranked = [row for row in table.rows if row.status == "ranked"]
+    if not ranked:
+        return _early(table, names)
+    bots = list(dict.fromkeys(_bot(row, copies) for row in ranked))
+    leaders = [row for row in ranked if row.rank_low == 1]
+    best = list(dict.fromkeys(_bot(row, copies) for row in leaders))
+
+    def called(bot: str) -> str:
+        return names.get(bot, bot)
+
+    if len(bots) == 1:
+        return Verdict(
+            f"Only {called(bots[0])} has played enough: there is nothing to compare.",
+            "open",
+            "nothing to compare",
+            _figure(table, ranked[0], names),
+        )
+    if len(best) == 1:
+        return _won(table, ranked, best[0], called, copies, finished=finished, same_packs=same_packs)
+    return _open(table, ranked, best, bots, called, names)
+
+
+def _bot(row: Row, copies: Mapping[str, str]) -> str:
+    return copies.get(row.entrant) or row.entrant
+
+
+def _early(table: Standings, names: Mapping[str, str]) -> Verdict:
+    if not table.games:
+        return Verdict("Nothing is known yet.", "early", "no set is closed", "No set of this league is closed.")
+    need = f"A rank needs {FEWEST_SETS} closed sets for each bot; the most that any has is "
+    return Verdict(
+        "Too early to say who is better.",
+        "early",
+        "too few sets",
+        f"{need}{max(row.sets for row in table.rows)}. {_figure(table, table.rows[0], names)}",
+    )
+
+
+def _won(
+    table: Standings,
+    ranked: Sequence[Row],
+    bot: str,
+    called: Callable[[str], str],
+    copies: Mapping[str, str],
+    *,
+    finished: bool,
+    same_packs: bool,
+) -> Verdict:
+    mine = [row for row in ranked if _bot(row, copies) == bot]
+    others = [row for row in ranked if _bot(row, copies) != bot]
+    number = len({_bot(row, copies) for row in others})
+    than = called(_bot(others[0], copies)) if number == 1 else f"each of the {number} other bots"
+    packs = "on the same packs, " if same_packs else ""
+    subject = f"{'Both its copies are' if len(mine) == 2 else 'All its copies are'}" if len(mine) > 1 else "It is"
+    shown = f"Compared set by set, {packs}{subject[0].lower()}{subject[1:]} better than {than}"
+    next_best = f"{called(others[0].entrant)}, next, gets {figure(others[0].measure.mean)}."
+    gets = _gets(table, mine[0])
+    waiting = len(table.rows) - len(ranked)
+    few = f" {waiting} of {len(table.rows)} have too few sets to be ranked." if waiting else ""
+    return Verdict(
+        f"{called(bot)} {'won' if finished else 'is ahead'}.",
+        "sure",
+        f"certain at the {table.confidence:.0%} level" if finished else f"so far, at the {table.confidence:.0%} level",
+        f"{shown}. It gets {gets}; {next_best}{few}",
+        bot,
+    )
+
+
+def _open(
+    table: Standings,
+    ranked: Sequence[Row],
+    best: Sequence[str],
+    bots: Sequence[str],
+    called: Callable[[str], str],
+    names: Mapping[str, str],
+) -> Verdict:
+    if len(best) == len(bots):
+        headline = f"No winner: the {len(bots)} bots cannot be told apart at the top."
+        if len(bots) == 2:
+            headline = f"No winner: {called(best[0])} and {called(best[1])} cannot be told apart."
+    elif len(best) <= 3:
+        headline = f"No single winner: {_listed([called(bot) for bot in best])} cannot be told apart."
+    else:
+        headline = f"No single winner: {len(best)} of {len(bots)} bots could be the best."
+    return Verdict(
+        headline,
+        "open",
+        "not decided",
+        f"{_figure(table, ranked[0], names)} Chance alone could make that lead. More sets would narrow it.",
+    )
+
+
+def _listed(words: Sequence[str]) -> str:
+    return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else "".join(words)
+
+
+def _gets(table: Standings, row: Row) -> str:
+    interval = between(row.measure)
+    return f"{figure(row.measure.mean)} {UNITS[table.measure]} a game" + (f" ({interval})" if interval else "")
+
+
+def _figure(table: Standings, row: Row, names: Mapping[str, str]) -> str:
+    return f"{names.get(row.entrant, row.entrant)} leads with {_gets(table, row)}."
