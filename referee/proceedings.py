@@ -91,9 +91,9 @@ class DealLog:
     outcome: Outcome | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Ask:
-    """Output: the seat of ``turn.chair`` has to decide."""
+    """Output: the seat of ``turn.chair`` has to decide. (Not frozen only because one is made for every decision.)"""
 
     turn: Turn
 
@@ -119,8 +119,8 @@ class DealClosed:
 class TableResult:
     """The end of a game at the table. ``places`` and ``stakes`` are by seat, ``scores`` by side.
 
-    ``winner`` is a side, or ``None`` at the cap or when all have forfeited; ``forfeits`` lists the seats in the order in
-    which they forfeited. ``reason`` is an ``EndReason``, or "forfeit".
+    ``winner`` is a side, or ``None`` at the cap or when the house has won and the best of the others are equal;
+    ``forfeits`` lists the seats in the order in which they forfeited. ``reason`` is an ``EndReason``, or "forfeit".
     """
 
     winner: int | None

@@ -288,7 +288,7 @@ class Table:
         left = set(range(sides)) - {self._side(gone) for gone in self.forfeits}
         if len(left) <= 1:
             self.open = None
-            self._finish(left.pop() if left else None, FORFEIT, outputs)
+            self._finish(left.pop(), FORFEIT, outputs)
         return outputs
 
     def _side(self, seat: int) -> int:
