@@ -20,13 +20,12 @@ class Group:
         """`folder` is the group's folder in the cgroup file system; its name is unique on this machine."""
         self.folder = folder
 
-    def holds(self, pid: int) -> bool:
-        """Whether process `pid` is a member. A dead one still is, until it is reaped."""
+    def members(self) -> set[int]:
+        """The process numbers of its living members."""
         try:
-            text = Path(f"/proc/{pid}/cgroup").read_text()
+            return set(map(int, (self.folder / "cgroup.procs").read_text().split()))
         except OSError:
-            return False
-        return any(line.startswith("0::") and self.folder.name in line.split("/") for line in text.splitlines())
+            return set()
 
     def kill(self) -> None:
         """Ends all members at once, with no gap for a fork to slip through."""

@@ -70,23 +70,24 @@ def judge(evidence: Evidence) -> Exit:
     """The verdict on the end of a process. An order of the referee comes first, then limits, then code and signal."""
     code, number = split_status(evidence.status, shelled=evidence.shelled)
     order = evidence.order
-    if order is None or _came_first(order, evidence.status, number):
+    if order is None or _came_first(order, number):
         order = _unordered(evidence, code, number)
     sentence = order.sentence
     if evidence.swept:
         left = "1 process" if evidence.swept == 1 else f"{evidence.swept} processes"
         sentence += f" It left {left} running, which the referee ended."
     if evidence.survivors:
-        sentence += f" Could not be ended, look at them by hand: {', '.join(map(str, evidence.survivors))}."
+        pids = ", ".join(map(str, evidence.survivors))
+        sentence += f" Could not be ended, look at it by hand: process {pids}."
     return Exit(order.fault, sentence, code, number, evidence.swept, evidence.survivors)
 
 
-def _came_first(order: Order, status: int | None, number: int | None) -> bool:
-    """Whether the bot had ended by itself when a mere order to end reached it: a crash must not pass for our doing.
+def _came_first(order: Order, number: int | None) -> bool:
+    """Whether a mere order to end is not what ended the bot: a crash must not pass for our doing.
 
     A dying process closes its stream before its end is seen, so the order often follows at once.
     """
-    return order.fault is None and status is not None and number != signal.SIGKILL
+    return order.fault is None and number != signal.SIGKILL
 
 
 def split_status(status: int | None, *, shelled: bool) -> tuple[int | None, int | None]:
@@ -112,6 +113,8 @@ def signal_name(number: int) -> str:
 def _unordered(evidence: Evidence, code: int | None, number: int | None) -> Order:
     """The verdict where the referee gave no order: the bot ended by itself, or the kernel ended it."""
     limits = evidence.limits
+    if evidence.status is None:
+        return Order(None, "It did not end in time.")
     if number == signal.SIGXFSZ:
         return Order(Fault.RESOURCE_OUTPUT, f"It wrote a file of more than {limits.disk_mib} MiB, which is its limit.")
     if _used_up_cpu(evidence, number):

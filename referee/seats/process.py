@@ -161,11 +161,9 @@ class BotProcess:
             self._drain.finish()
             await self._tidy()
             self._conclude(self._verdict(status, peak, seconds, survivors))
-        except Exception as error:
-            # Whoever waits must hear of it, whatever it is.
+        except Exception as error:  # noqa: BLE001 - whoever waits must hear of it, whatever it is
             if not self._done.done():
                 self._done.set_exception(error)
-            raise
 
     async def _sweep(self) -> tuple[int, ...]:
         """Ends all but the first process, which has ended. Returns what is still there after `SWEEP_SECONDS`."""

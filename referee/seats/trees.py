@@ -177,6 +177,8 @@ class Tree:
         # A process of an earlier look counts only if it is still the same one, not a new owner of its number.
         known = {pid for pid, old in self.known.items() if pid in everything and everything[pid].started == old.started}
         known |= {one.pid for one in everything.values() if one.pid == self.root or self._bears_our_sign(one)}
+        if self.group is not None:
+            known |= self.group.members() & everything.keys()
         self.known = {pid: everything[pid] for pid in with_kin(known, everything)}
         return list(self.known.values())
 
@@ -184,8 +186,6 @@ class Tree:
         """Whether a process bears a sign of this bot. What is older than the root cannot."""
         if one.started < self._born:
             return False
-        if self.group is not None and self.group.holds(one.pid):
-            return True
         brand, marker = _signs(one)
         return self.signs.marker == marker or self.signs.brand == brand
 

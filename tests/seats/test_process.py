@@ -11,10 +11,11 @@ import time
 
 import pytest
 
+import referee.seats.process
 from referee.faults import Fault
 from referee.seats.launch import Policy
 from referee.seats.trees import owner
-from tests.seats.camp import HOLD, LEAVES_A_CHILD, PATIENCE, Camp, forgetful_worker, is_dead, run_referee
+from tests.seats.camp import HOLD, LEAVES_A_CHILD, PATIENCE, Camp, forgetful_worker, is_dead, run_referee, until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="leftovers are looked for in /proc: Linux only")
 
@@ -173,6 +174,49 @@ def test_an_old_kernel_tells_of_the_end_through_a_thread(
         assert end.code == 3
         bot = await camp.ready(LEAVES_A_CHILD.replace("ENVIRONMENT", "os.environ") + HOLD, sandbox)
         assert (await bot.kill()).survivors == ()
+
+    camp.run(story)
+
+
+def test_what_cannot_be_ended_is_named(camp: Camp, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a process that hangs in the kernel: nobody waits for it for ever."""
+    monkeypatch.setattr(referee.seats.process, "KILL_SECONDS", 0.01)
+
+    async def story() -> None:
+        bot = await camp.ready(HOLD, "none")
+        with monkeypatch.context() as patch:
+            patch.setattr(bot, "stop", lambda order: None)
+            end = await bot.kill()
+        assert (end.code, end.signal, end.survivors) == (None, None, (bot.pid,))
+        assert end.sentence == f"It did not end in time. Could not be ended, look at it by hand: process {bot.pid}."
+        assert await bot.kill() == end
+        os.kill(bot.pid, signal.SIGKILL)
+        await until(lambda: camp.processes() == [] and not list(camp.work.iterdir()))
+
+    camp.run(story)
+
+
+def test_a_child_that_cannot_be_ended_is_named(camp: Camp, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(referee.seats.process, "SWEEP_SECONDS", 0.01)
+
+    async def story() -> None:
+        bot = await camp.ready(HOLD, "none")
+        with monkeypatch.context() as patch:
+            patch.setattr(bot._tree, "strike", lambda: (71, 72))
+            end = await bot.kill()
+        assert (end.signal, end.survivors) == (signal.SIGKILL, (71, 72))
+        assert end.sentence.endswith("Could not be ended, look at it by hand: process 71, 72.")
+
+    camp.run(story)
+
+
+def test_a_fault_of_our_own_is_heard_by_whoever_waits(camp: Camp, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def story() -> None:
+        bot = await camp.ready(HOLD, "none")
+        monkeypatch.setattr(referee.seats.process, "judge", lambda evidence: 1 // 0)
+        with pytest.raises(ZeroDivisionError):
+            await bot.kill()
+        camp.bots.remove(bot)
 
     camp.run(story)
 
