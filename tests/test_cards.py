@@ -47,7 +47,7 @@ def test_the_pack_has_52_cards_ascending() -> None:
 
 def test_numbers_of_cards_are_those_of_the_wire() -> None:
     for card in PACK:
-        assert cards_pb2.Card.Name(card) == f"CARD_{card_text(card)}"
+        assert cards_pb2.Card.Value(f"CARD_{card_text(card)}") == card
     assert len(cards_pb2.Card.values()) == 53  # and the zero value
 
 

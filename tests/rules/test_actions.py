@@ -147,7 +147,8 @@ def test_another_hand_is_not(kept: str) -> None:
 
 
 def test_what_is_no_number_is_not_contained() -> None:
-    assert "2H AS KS" not in Keeps(parse_hand("2H"), HAND, 3)
+    text: object = "2H AS KS"
+    assert text not in Keeps(parse_hand("2H"), HAND, 3)
 
 
 def test_a_huge_choice_needs_no_room() -> None:

@@ -4,7 +4,7 @@ from random import Random
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from referee.cards import PACK_MASK, pips_in
 from referee.rules import Deal, Ending, EndReason, EventKind, Game, Outcome, RuleSet, unpack_event
@@ -26,14 +26,15 @@ class DealMachine(RuleBasedStateMachine):
     @initialize(chance=chances())
     def begin(self, chance: Random) -> None:
         self.chance = chance
-        self.rules, self.seats = random_rules(chance)
-        self.game = Game(self.rules, self.seats, chance.randrange(self.seats))
+        self.house_rules, self.seats = random_rules(chance)
+        self.game = Game(self.house_rules, self.seats, chance.randrange(self.seats))
         self.deal = self.game.deal_pack(shuffled(chance))
 
-    @precondition(lambda self: self.deal.kind is not None)
     @rule(number=st.integers(0, 1000))
     def act(self, number: int) -> None:
         """Some legal action. A copy made before stays where it was; one that goes the same way ends up the same."""
+        if self.deal.kind is None:
+            self.next_deal()
         legal = self.deal.legal()
         twin, before = self.deal.copy(), fields_of(self.deal)
         action = legal[number % len(legal)]
@@ -42,17 +43,14 @@ class DealMachine(RuleBasedStateMachine):
         twin.act(action)
         assert fields_of(twin) == fields_of(self.deal)
 
-    @precondition(lambda self: self.deal.kind is not None)
     @rule()
     def finish(self) -> None:
         play_out(self.deal, self.chance)
 
-    @precondition(lambda self: self.deal.kind is None)
-    @rule()
     def next_deal(self) -> None:
         assert self.deal.outcome is not None
         if self.game.close(self.deal.outcome):
-            self.game = Game(self.rules, self.seats, self.game.dealer)
+            self.game = Game(self.house_rules, self.seats, self.game.dealer)
         self.deal = self.game.deal_pack(shuffled(self.chance))
 
     @invariant()
@@ -89,7 +87,7 @@ class DealMachine(RuleBasedStateMachine):
     def the_history_tells_the_whole_deal(self) -> None:
         """Calls and cards of the history, and nothing else, lead from the pack to this position."""
         deal = self.deal
-        fresh = Deal(self.rules, self.seats, deal.dealer, self.repacked(deal), deal.scores)
+        fresh = Deal(self.house_rules, self.seats, deal.dealer, self.repacked(deal), deal.scores)
         for event in map(unpack_event, deal.history):
             assert event.kind in (EventKind.BID, EventKind.PLAY)
             assert event.seat == fresh.seat
@@ -100,9 +98,9 @@ class DealMachine(RuleBasedStateMachine):
         """A pack that deals the same hands: the order of the cards within a hand does not matter."""
         hands = [[card for card in range(64) if dealt >> card & 1] for dealt in deal.dealt]
         cards: list[int] = []
-        for at in range(0, self.rules.hand_size, self.rules.packet):
+        for at in range(0, self.house_rules.hand_size, self.house_rules.packet):
             for place in range(1, self.seats + 1):
-                cards += hands[(deal.dealer + place) % self.seats][at : at + self.rules.packet]
+                cards += hands[(deal.dealer + place) % self.seats][at : at + self.house_rules.packet]
         return (*cards, *deal.stock)
 
     @invariant()
@@ -112,7 +110,7 @@ class DealMachine(RuleBasedStateMachine):
     @invariant()
     def a_finished_deal_adds_up(self) -> None:
         if self.deal.outcome is not None:
-            check_outcome(self.rules, self.deal, self.deal.outcome)
+            check_outcome(self.house_rules, self.deal, self.deal.outcome)
 
 
 def check_outcome(rules: RuleSet, deal: Deal, outcome: Outcome) -> None:

@@ -132,7 +132,7 @@ def test_no_pips_at_all_are_equal_pips(tie: str, owner: int | None) -> None:
 # Sides
 
 
-PARTNERS = {"sides": 2, "settlement": "none"}
+PARTNERS: dict[str, Any] = {"sides": 2, "settlement": "none"}
 
 
 def test_partners_pool_their_tricks_and_items() -> None:
@@ -165,7 +165,7 @@ def test_a_partner_makes_the_contract() -> None:
 
 def test_three_sides_of_two() -> None:
     hands = ["2H", "3D", "4D", "AH", "TD", "5D"]
-    rules = {"sides": 3, "settlement": "none", "target": 11}
+    rules: dict[str, Any] = {"sides": 3, "settlement": "none", "target": 11}
     outcome = made_by(hands, "2H 3D 4D AH TD 5D", **rules)
     assert (outcome.pips, outcome.made) == ((14, 0, 0), (3, 0, 0))
 

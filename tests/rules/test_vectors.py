@@ -8,9 +8,9 @@ import pytest
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
-from referee.cards import SUITS, card_text, cards_text, hand_text, parse_card, parse_cards
-from referee.rules import Deal, EventKind, Game, Kind, RuleSet, unpack_event
-from referee.rules.actions import parse_action
+from referee.cards import SUITS, card_text, cards_text, hand_text, parse_card, parse_cards, parse_hand
+from referee.rules import Deal, EventKind, Game, Keeps, Kind, RuleSet, unpack_event
+from referee.rules.actions import action_text, parse_action
 from referee.rules.game import finishing_places, settlement
 from referee.rules.rulebook import CLAUSES, Level
 from tests.helpers import call, legal_cards, pitch, play, rules_of, start, taker_of, to_play
@@ -142,6 +142,27 @@ def test_auction_counts(case: Case) -> None:
     pack = parse_cards(document("dealing")["cases"][0]["pack"])
     rules = rules_of(case["rules"])
     assert {seats: count_auctions(Deal(rules, int(seats), 0, pack)) for seats in case["counts"]} == case["counts"]
+
+
+@cases("choices")
+def test_choices(case: Case) -> None:
+    game = Game(rules_of(case["rules"]), case["seats"], case["dealer"], case["before"])
+    deal = game.deal_pack(parse_cards(case["pack"]))
+    for word in case["actions"]:
+        assert deal.kind is not None
+        deal.act(parse_action(deal.kind, word))
+    kind, legal, expected = deal.kind, deal.legal(), case["legal"]
+    assert kind is not None
+    assert {"seat": deal.seat, "kind": kind.name} == case["asked"]
+    if isinstance(legal, Keeps):
+        must, may = parse_hand(expected["must"]), parse_hand(expected["may"])
+        assert (legal.must, legal.may, legal.size) == (must, may, expected["count"])
+    else:
+        assert [action_text(kind, action) for action in legal] == expected
+    for word, clause in case["refused"].items():
+        violation = deal.verify(parse_action(kind, word))
+        assert violation is not None
+        assert violation.rule == clause
 
 
 @cases("items")
