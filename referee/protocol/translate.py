@@ -241,6 +241,8 @@ _DEAL_ENDS = {
     Ending.PLAYED: wire.DEAL_END_PLAYED,
     Ending.THROWN_IN: wire.DEAL_END_THROWN_IN,
     Ending.SET_BACK: wire.DEAL_END_THROWN_IN,
+    Ending.VOID: wire.DEAL_END_VOID,
+    Ending.CUT_SHORT: wire.DEAL_END_CUT_SHORT,
 }
 
 
@@ -279,6 +281,9 @@ _GAME_ENDS = {
     "by Low": wire.GAME_END_COUNT_LOW,
     "by Jack": wire.GAME_END_COUNT_JACK,
     "by Game": wire.GAME_END_COUNT_GAME,
+    "target reached": wire.GAME_END_TARGET,
+    "turned card": wire.GAME_END_TURN_UP,
+    "gift": wire.GAME_END_GIFT,
     "cap of deals": wire.GAME_END_CAP,
     "forfeit": wire.GAME_END_FORFEIT,
 }

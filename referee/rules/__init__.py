@@ -1,8 +1,8 @@
 """The rules of the All Fours family: pure code, no I/O, no clock, no randomness.
 
 ``ruleset`` holds the house rules of each game as data and ``registry`` names the games; ``rulebook`` has every clause
-with its id and source; ``state`` is the one state machine (``Deal``), its phases in ``auction``, ``play`` and
-``scoring``; ``game`` strings deals together to the target.
+with its id and source; ``state`` is the one state machine (``Deal``), its phases in ``auction``, ``turn_up``, ``draw``,
+``play`` and ``scoring``; ``game`` strings deals together to the target.
 
 >>> from referee.cards import PACK
 >>> game = Game(variant("auction-pitch"), seats=4, first_dealer=3)
@@ -22,6 +22,7 @@ from referee.rules.actions import (
     Kind,
     Violation,
     action_text,
+    event_text,
     legal_text,
     parse_action,
     unpack_event,
@@ -51,6 +52,7 @@ __all__ = [
     "RuleSetError",
     "Violation",
     "action_text",
+    "event_text",
     "legal_text",
     "parse_action",
     "unpack_event",

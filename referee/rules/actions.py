@@ -198,3 +198,37 @@ CARD_EVENTS: Final = frozenset({EventKind.TURN_UP, EventKind.SHOW, EventKind.TAK
 def played_card(event: int) -> Card | None:
     """The card of a ``PLAY`` event, else ``None``."""
     return event & 0xFF if event >> 16 == EventKind.PLAY else None
+
+
+_EVENT_WORDS: Final = {
+    EventKind.STAND: "stands",
+    EventKind.BEG: "begs",
+    EventKind.GIVE: "gives",
+    EventKind.RUN: "runs the cards",
+}
+_COUNT_WORDS: Final = {
+    EventKind.DISCARD: "lays {} away",
+    EventKind.DRAW: "draws {}",
+    EventKind.SCORE: "scores {} at once",
+}
+_CARD_WORDS: Final = {
+    EventKind.TURN_UP: "turns up {}",
+    EventKind.SHOW: "shows {} laid away",
+    EventKind.TAKE: "takes {}",
+    EventKind.STOCK_TOP: "uncovers {} on the stock",
+    EventKind.PLAY: "{}",
+}
+
+
+def event_text(packed: int) -> str:
+    """A public event as a line of a log: ``seat 1: 3``, ``seat 0: turns up JC``, ``seat 2: lays 4 away``."""
+    kind, seat, value = unpack_event(packed)
+    if kind is EventKind.BID:
+        text = action_text(Kind.BID, value)
+    elif kind is EventKind.NAME_TRUMP:
+        text = f"names {action_text(Kind.NAME_TRUMP, value)}"
+    elif kind in _CARD_WORDS:
+        text = _CARD_WORDS[kind].format(card_text(value))
+    else:
+        text = _EVENT_WORDS[kind] if kind in _EVENT_WORDS else _COUNT_WORDS[kind].format(value)
+    return f"seat {seat}: {text}"

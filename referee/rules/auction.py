@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from referee.rules import play, scoring
-from referee.rules.actions import Action, EventKind, Violation
+from referee.rules.actions import Action, EventKind, Kind, Violation
 
 if TYPE_CHECKING:
     from referee.rules.state import Deal
@@ -22,11 +22,13 @@ def legal(deal: Deal) -> tuple[Action, ...]:
             bids = (deal.bid, *bids)
         if deal.pitcher is None and rules.all_pass == "dealer_forced":
             return bids
+    elif rules.steal_by == "anyone" and deal.bid in rules.steal:
+        bids = (deal.bid, *bids)
     return (0, *bids)
 
 
 def verify(deal: Deal, action: Action) -> Violation | None:
-    """Judges a call by the clauses AF-BID-001 to 004."""
+    """Judges a call by the clauses AF-BID-001 to 004 and 011."""
     calls = legal(deal)
     if action in calls:
         return None
@@ -39,6 +41,8 @@ def verify(deal: Deal, action: Action) -> Violation | None:
         return Violation(
             "AF-BID-001", f"{action} is no bid: a bid is {rules.min_bid} to {rules.max_bid}, a pass is 0.", calls
         )
+    if action == high and rules.steal and rules.steal_by == "anyone":
+        return Violation("AF-BID-011", f"A bid of {high} cannot be stolen by anybody.", calls)
     if action == high and high in rules.steal:
         return Violation("AF-BID-003", f"Only the dealer may take a bid of {high} at the same amount.", calls)
     if action == high and rules.steal:
@@ -55,16 +59,23 @@ def apply(deal: Deal, action: Action) -> None:
     if deal.calls_left == 0:
         _close(deal)
     elif action == deal.rules.max_bid and deal.rules.top_bid_ends:
-        if action in deal.rules.steal:
-            deal.calls_left, deal.seat = 1, deal.dealer
-        else:
-            _close(deal)
+        _after_top_bid(deal)
     else:
         deal.seat = (deal.seat + 1) % deal.seats
 
 
+def _after_top_bid(deal: Deal) -> None:
+    """Nobody can bid higher: whoever may steal still speaks, or the auction is over."""
+    if deal.bid not in deal.rules.steal:
+        _close(deal)
+    elif deal.rules.steal_by == "anyone":
+        deal.seat = (deal.seat + 1) % deal.seats
+    else:
+        deal.calls_left, deal.seat = 1, deal.dealer
+
+
 def _close(deal: Deal) -> None:
-    """Hands the lead to the pitcher, or does what the house rule says when all have passed."""
+    """Asks the pitcher for trump or for his lead, or does what the house rule says when all have passed."""
     deal.calls_left = 0
     if deal.pitcher is None:
         match deal.rules.all_pass:
@@ -75,4 +86,7 @@ def _close(deal: Deal) -> None:
             case _:
                 scoring.close_unplayed(deal)
                 return
-    play.begin(deal, deal.pitcher)
+    if deal.rules.trump_by == "name":
+        deal.kind, deal.seat = Kind.NAME_TRUMP, deal.pitcher
+    else:
+        play.begin(deal)

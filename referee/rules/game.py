@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from referee.cards import Card
 from referee.rules.ruleset import RuleSet
-from referee.rules.scoring import Ending, Outcome
+from referee.rules.scoring import AT_ONCE, Ending, Outcome
 from referee.rules.state import Deal, by_side
 
 
@@ -19,6 +19,9 @@ class EndReason(StrEnum):
     COUNT_LOW = "by Low"
     COUNT_JACK = "by Jack"
     COUNT_GAME = "by Game"
+    TARGET = "target reached"
+    TURNED_CARD = "turned card"
+    GIFT = "gift"
     CAP = "cap of deals"
 
 
@@ -84,9 +87,14 @@ class Game:
             self.result = self._result(*won)
         elif self.deals >= self.rules.max_deals:
             self.result = self._result(None, EndReason.CAP)
-        if not (outcome.ending is Ending.THROWN_IN and self.rules.all_pass == "thrown_in_same_dealer"):
+        if not self._same_dealer(outcome):
             self.dealer = (self.dealer + 1) % self.seats
         return self.result
+
+    def _same_dealer(self, outcome: Outcome) -> bool:
+        """Whether the deal does not count as the dealer's turn (AF-BID-008, AF-TRUMP-010)."""
+        thrown_in = outcome.ending is Ending.THROWN_IN and self.rules.all_pass == "thrown_in_same_dealer"
+        return thrown_in or outcome.ending is Ending.VOID
 
     def _result(self, winner: int | None, reason: EndReason) -> GameResult:
         stakes = settlement(self.rules, winner, self.scores, self.set_backs)
@@ -98,6 +106,8 @@ _COUNTED = {
     "low": EndReason.COUNT_LOW,
     "jack": EndReason.COUNT_JACK,
     "game": EndReason.COUNT_GAME,
+    "turn up": EndReason.TURNED_CARD,
+    "gift": EndReason.GIFT,
 }
 
 
@@ -121,7 +131,21 @@ def decide(
             continue
         running[side] = min(running[side] + award.points, before[side] + outcome.deltas[side])
         if running[side] >= rules.target:
-            return side, _COUNTED[award.item]
+            return side, _reason(rules, award.item)
+    return _by_difference(rules, after)
+
+
+def _reason(rules: RuleSet, item: str) -> EndReason:
+    by_item = rules.scoring == "items" or item in AT_ONCE
+    return _COUNTED[item] if by_item else EndReason.TARGET
+
+
+def _by_difference(rules: RuleSet, after: Sequence[int]) -> tuple[int, EndReason] | None:
+    """Where the other side also scores the bid that failed, that may be more than its points (AF-SCORE-023)."""
+    if rules.score_style == "difference":
+        for side, score in enumerate(after):
+            if score >= rules.target:
+                return side, EndReason.TARGET
     return None
 
 

@@ -9,16 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Self, get_args, get_origin, get_type_hints
 
+from referee.rules.sense import RuleSetError, check_sense
 
-class RuleSetError(ValueError):
-    """A house rule that does not exist, has a value it cannot have, or makes no sense beside another.
-
-    ``field`` names the house rule, the message says what is allowed.
-    """
-
-    def __init__(self, field: str, message: str) -> None:
-        super().__init__(f"{field}: {message}")
-        self.field = field
+__all__ = ["RuleSet", "RuleSetError", "allowed_values", "house", "meanings"]
 
 
 def house(meaning: str, default: Any = dataclasses.MISSING) -> Any:
@@ -42,14 +35,16 @@ class RuleSet:
     hand_size: int = house("Cards dealt to each seat.", 6)
     packet: int = house("Cards dealt at a time.", 3)
     trump_by: Literal["pitch", "turn_up", "name", "cut"] = house(
-        "What fixes trump: the pitcher's first lead, a card turned up after the deal, the pitcher's word, or a cut.",
+        "What fixes trump: the pitcher's first lead; a card turned up that eldest may refuse; the pitcher's word; or the "
+        "top card of the stock, which nobody may refuse.",
         "pitch",
     )
 
-    min_bid: int = house("Lowest bid.", 2)
-    max_bid: int = house("Highest bid.", 4)
-    steal: tuple[int, ...] = house("Bids that the dealer may take over at the same amount.", (2, 3))
-    top_bid_ends: bool = house("Whether the highest bid ends the auction (the dealer may still steal it).", True)
+    min_bid: int = house("Lowest bid; 0 = there is no auction.", 2)
+    max_bid: int = house("Highest bid; 0 = there is no auction.", 4)
+    steal: tuple[int, ...] = house("Bids that may be taken over at the same amount.", (2, 3))
+    steal_by: Literal["dealer", "anyone"] = house("Who may take a bid over: the dealer, or any later seat.", "dealer")
+    top_bid_ends: bool = house("Whether the highest bid ends the auction (who may steal it still speaks).", True)
     all_pass: Literal[
         "thrown_in_next_dealer",
         "thrown_in_same_dealer",
@@ -69,8 +64,13 @@ class RuleSet:
     )
     gift_to: Literal["eldest", "opponents"] = house("Who gets the point when the dealer gives one.", "eldest")
     gift_out: bool = house("Whether the gift may be the point that ends the game.", False)
-    after_run: Literal["reduce", "keep"] = house(
-        "After running the cards: back to the hand size, or keep all.", "reduce"
+    without_trump: Literal["accepts", "stands", "refuses"] = house(
+        "What a seat without a card of the suit turned up may do: accept it as any other, stand but not give, or neither.",
+        "accepts",
+    )
+    after_run: Literal["reduce", "keep", "keep_once"] = house(
+        "After running the cards: back to the hand size; keep all; or keep all after one run and reduce after more.",
+        "reduce",
     )
     stock_out: Literal["redeal", "turn_last"] = house(
         "When the stock cannot serve another run: redeal, or turn the remaining cards first.", "redeal"
@@ -114,7 +114,7 @@ class RuleSet:
     def __post_init__(self) -> None:
         for name, kind in _types().items():
             object.__setattr__(self, name, _checked(name, kind, getattr(self, name)))
-        _check_sense(self)
+        check_sense(self)
 
     def with_rules(self, changes: Mapping[str, object]) -> Self:
         """A copy with some house rules changed; raises ``RuleSetError`` naming the field and what is allowed."""
@@ -134,6 +134,16 @@ class RuleSet:
                 raise RuleSetError(entry.name, "it is missing, and has no default")
         return cls(**dict(values))  # type: ignore[arg-type]
 
+    @property
+    def has_auction(self) -> bool:
+        """Whether the seats bid for the right to make trump."""
+        return self.trump_by in ("pitch", "name")
+
+    @property
+    def lays_away(self) -> bool:
+        """Whether seats can be asked which cards they keep."""
+        return self.discard != "none" or (self.trump_by == "turn_up" and self.after_run != "keep")
+
     def side_count(self, seats: int) -> int:
         """How many sides play when that many seats are taken."""
         return self.sides or seats
@@ -145,8 +155,10 @@ class RuleSet:
             raise RuleSetError("seats", f"{self.title} is for {low} to {high} players, not {seats}")
         if self.sides and seats % self.sides:
             raise RuleSetError("sides", f"{seats} seats cannot form {self.sides} equal sides")
-        if self.hand_size * seats > 52:
-            raise RuleSetError("hand_size", f"{seats} hands of {self.hand_size} need more than 52 cards")
+        turned = 1 if self.trump_by in ("turn_up", "cut") else 0
+        if self.hand_size * seats + turned > 52:
+            more = " and a card to turn up" if turned else ""
+            raise RuleSetError("hand_size", f"{seats} hands of {self.hand_size}{more} need more than 52 cards")
         if self.game_tie == "non_dealer" and self.side_count(seats) != 2:
             raise RuleSetError("game_tie", "'non_dealer' names nobody among more than two sides; use 'elder'")
 
@@ -206,37 +218,3 @@ def _checked_tuple(name: str, kind: Any, value: Any) -> tuple[Any, ...]:
     if len(value) != len(inner):
         raise RuleSetError(name, f"{value!r} needs {len(inner)} entries")
     return tuple(_checked(name, part, item) for part, item in zip(inner, value, strict=True))
-
-
-def _check_sense(rules: RuleSet) -> None:
-    """Refuses house rules that contradict each other."""
-    low, high = rules.players
-    demands: tuple[tuple[str, bool, str], ...] = (
-        ("players", 2 <= low <= high <= 7, "the family is played by 2 to 7"),
-        ("hand_size", 1 <= rules.hand_size <= 26, "a hand has 1 to 26 cards"),
-        ("packet", 1 <= rules.packet <= rules.hand_size, "a packet has from one card to the whole hand"),
-        ("packet", rules.hand_size % max(rules.packet, 1) == 0, f"{rules.hand_size} cards do not divide into it"),
-        ("sides", rules.sides in (0, 2, 3), "0 is each for self, else 2 or 3 sides"),
-        ("min_bid", 1 <= rules.min_bid <= rules.max_bid, f"it must lie between 1 and max_bid ({rules.max_bid})"),
-        ("max_bid", rules.max_bid <= 255, "a bid is at most 255"),
-        (
-            "steal",
-            all(rules.min_bid <= bid <= rules.max_bid for bid in rules.steal),
-            f"the amounts must lie between {rules.min_bid} and {rules.max_bid}",
-        ),
-        ("steal", list(rules.steal) == sorted(set(rules.steal)), "name each amount once, ascending"),
-        ("smudge", rules.smudge != "bid" or rules.max_bid == 4, "it means a bid of four: use it with max_bid = 4"),
-        ("target", 1 <= rules.target <= 1000, "it must lie between 1 and 1000"),
-        ("max_deals", 1 <= rules.max_deals <= 10_000, "it must lie between 1 and 10000"),
-        ("game_points", 1 <= rules.game_points <= 10, "it must lie between 1 and 10"),
-        ("hang_jack", 1 <= rules.hang_jack <= 10, "it must lie between 1 and 10"),
-        ("settlement", rules.settlement == "none" or rules.sides == 0, "no source settles stakes between sides"),
-        (
-            "settlement_set_backs",
-            rules.settlement == "stakes" or not rules.settlement_set_backs,
-            "it needs settlement = 'stakes'",
-        ),
-    )
-    for field, holds, reason in demands:
-        if not holds:
-            raise RuleSetError(field, f"{getattr(rules, field)!r} makes no sense: {reason}")

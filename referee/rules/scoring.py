@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from referee.cards import JACK, SUIT_MASKS, Card, Mask, Suit, pips_in
+from referee.cards import JACK, RANKS, SUIT_MASKS, TWO, Card, Mask, Suit, pips_in
+from referee.rules.actions import EventKind, pack_event
+from referee.rules.ranking import left_pedro_of
+from referee.rules.sense import POINT_RANKS
 
 if TYPE_CHECKING:
     from referee.rules.state import Deal
@@ -18,11 +22,13 @@ class Ending(StrEnum):
     PLAYED = "played"
     THROWN_IN = "thrown in"
     SET_BACK = "dealer set back"
+    VOID = "void"
+    CUT_SHORT = "cut short"
 
 
 @dataclass(frozen=True, slots=True)
 class Award:
-    """Points that one seat earned for its side: an item, in the order in which items count."""
+    """Points that one seat earned for its side: an item, a card turned up ("turn up"), or a "gift"."""
 
     item: str
     seat: int
@@ -33,6 +39,8 @@ class Award:
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """How a deal ended and what it is worth. Lists are by side; ``awards`` are in counting order.
+
+    Points scored at once come first among the awards and are part of ``made`` and ``deltas``.
 
     ``made`` is what each side earned, ``deltas`` what is added to its score. ``set_back`` is the side that failed its
     contract, ``all_four`` the side that earned all four items (whether that wins the game, ``game.decide`` says).
@@ -52,56 +60,111 @@ class Outcome:
 
 
 ITEMS = ("high", "low", "jack", "game")
+POINT_NAMES = {"A": "high", "2": "low", "J": "jack", "T": "game", "3": "three", "5": "right pedro", "9": "nine"}
+LEFT_PEDRO = "left pedro"
+AT_ONCE = ("turn up", "gift")
+"""What is scored during the deal, in front of everybody."""
+
+
+def score_at_once(deal: Deal, item: str, seat: int, points: int, card: Card | None) -> None:
+    """Scores points during the deal, in front of everybody (AF-SCORE-019, 020)."""
+    deal.at_once.append(Award(item, seat, points, card))
+    deal.scores[deal.side(seat)] += points
+    deal.history.append(pack_event(EventKind.SCORE, seat, points))
+
+
+def goes_on(deal: Deal) -> bool:
+    """Whether no side has reached the target by points scored at once; if one has, the deal is over (AF-SCORE-021)."""
+    if not any(deal.scores[deal.side(award.seat)] >= deal.rules.target for award in deal.at_once):
+        return True
+    _close(deal, Ending.CUT_SHORT)
+    return False
+
+
+def close_void(deal: Deal) -> None:
+    """Ends a deal in which no trump could be found (AF-TRUMP-010); points scored at once stand."""
+    _close(deal, Ending.VOID)
 
 
 def close_unplayed(deal: Deal) -> None:
     """Ends a deal in which all passed and no card is played (AF-BID-007, 008, 010)."""
-    sides = deal.rules.side_count(deal.seats)
-    deltas = [0] * sides
-    ending, set_back = Ending.THROWN_IN, None
     if deal.rules.all_pass == "dealer_set_back":
-        ending, set_back = Ending.SET_BACK, deal.side(deal.dealer)
-        deltas[set_back] = -deal.rules.min_bid
-    zeros = (0,) * sides
-    deal.kind = None
-    deal.outcome = Outcome(ending, deal.dealer, None, 0, None, (), zeros, zeros, tuple(deltas), set_back, None)
+        side = deal.side(deal.dealer)
+        deltas = [-deal.rules.min_bid if other == side else 0 for other in range(len(deal.scores))]
+        _close(deal, Ending.SET_BACK, deltas=deltas, set_back=side)
+    else:
+        _close(deal, Ending.THROWN_IN)
 
 
 def close_played(deal: Deal) -> None:
-    """Ends a deal whose tricks are all played: items, contract, deltas."""
-    rules, sides = deal.rules, deal.rules.side_count(deal.seats)
-    pips = [0] * sides
+    """Ends a deal whose tricks are all played: items or points, contract, deltas."""
+    pips = [0] * len(deal.scores)
     for seat, pile in enumerate(deal.taken):
         pips[deal.side(seat)] += pips_in(pile)
-    awards = _items(deal, pips)
-    made = [0] * sides
-    for award in awards:
-        made[deal.side(award.seat)] += award.points
-    deltas = made[:]
-    set_back = None
-    if deal.pitcher is not None:
-        side = deal.side(deal.pitcher)
-        if made[side] < deal.bid:
-            deltas[side], set_back = -deal.bid, side
-        elif rules.pitcher_scores == "bid" and deal.bid:
-            deltas[side] = deal.bid
+    awards = _items(deal, pips) if deal.rules.scoring == "items" else _points(deal)
+    deltas, set_back = _contract(deal, _made(deal, (*deal.at_once, *awards)))
+    _close(deal, Ending.PLAYED, awards, pips, deltas, set_back, _all_four(deal, awards))
+
+
+def _close(
+    deal: Deal,
+    ending: Ending,
+    awards: Sequence[Award] = (),
+    pips: Sequence[int] | None = None,
+    deltas: Sequence[int] | None = None,
+    set_back: int | None = None,
+    all_four: int | None = None,
+) -> None:
+    """Ends the deal. Without ``deltas`` every side adds what it made."""
     deal.kind = None
+    counted = (*deal.at_once, *awards)
+    made = _made(deal, counted)
     deal.outcome = Outcome(
-        Ending.PLAYED,
+        ending,
         deal.dealer,
         deal.pitcher,
         deal.bid,
         deal.trump,
-        awards,
-        tuple(pips),
+        counted,
+        tuple(pips or (0,) * len(made)),
         tuple(made),
-        tuple(deltas),
+        tuple(deltas or made),
         set_back,
-        _all_four(deal, awards),
+        all_four,
     )
 
 
-def _items(deal: Deal, pips: list[int]) -> tuple[Award, ...]:
+def _made(deal: Deal, awards: Sequence[Award]) -> list[int]:
+    """What each side earned."""
+    made = [0] * len(deal.scores)
+    for award in awards:
+        made[deal.side(award.seat)] += award.points
+    return made
+
+
+def _contract(deal: Deal, made: list[int]) -> tuple[list[int], int | None]:
+    """What each side adds to its score, and the side that failed its contract (AF-SCORE-007 to 009, 023)."""
+    if deal.pitcher is None:
+        return made, None
+    rules, side, deltas = deal.rules, deal.side(deal.pitcher), made[:]
+    failed = made[side] < deal.bid
+    if rules.score_style == "difference":
+        deltas = _difference(made, side, deal.bid, failed)
+    elif failed:
+        deltas[side] = -deal.bid
+    elif rules.pitcher_scores == "bid" and deal.bid:
+        deltas[side] = deal.bid
+    return deltas, side if failed else None
+
+
+def _difference(made: Sequence[int], side: int, bid: int, failed: bool) -> list[int]:
+    """Contract made: the better of two sides scores the difference. Failed: the other scores its points and the bid."""
+    if failed:
+        return [0 if other == side else points + bid for other, points in enumerate(made)]
+    return [max(points - made[1 - other], 0) for other, points in enumerate(made)]
+
+
+def _items(deal: Deal, pips: Sequence[int]) -> list[Award]:
     """High, Low, Jack and Game with their owners (AF-SCORE-001 to 006); an item without owner is left out."""
     rules = deal.rules
     trump: Suit = deal.trump  # type: ignore[assignment]  # trump stands once a card has been led
@@ -114,28 +177,54 @@ def _items(deal: Deal, pips: list[int]) -> tuple[Award, ...]:
         awards.append(Award("high", _owner(deal.played, high), 1, high))
         awards.append(Award("low", _owner(deal.played if rules.low_to == "holder" else deal.taken, low), 1, low))
         if trumps >> jack & 1:
-            awards.append(Award("jack", _owner(deal.taken, jack), 1, jack))
+            awards.append(_jack(deal, jack))
     game = _game_seat(deal, pips)
     if game is not None:
         awards.append(Award("game", game, rules.game_points, None))
-    return tuple(awards)
+    return awards
 
 
-def _owner(piles: list[Mask], card: Card) -> int:
+def _jack(deal: Deal, jack: Card) -> Award:
+    """The jack to its taker: worth more where another side held it and the house rule says so (AF-SCORE-022)."""
+    taker = _owner(deal.taken, jack)
+    hanged = deal.side(taker) != deal.side(_owner(deal.played, jack))
+    return Award("jack", taker, deal.rules.hang_jack if hanged else 1, jack)
+
+
+def _points(deal: Deal) -> list[Award]:
+    """The single trumps that score, in counting order, with their owners (AF-SCORE-024, 025)."""
+    awards: list[Award] = []
+    trump: Suit = deal.trump  # type: ignore[assignment]  # trump is named before the play
+    worth = dict(deal.rules.point_cards)
+    for rank in POINT_RANKS:
+        if rank in worth:
+            _award_card(deal, awards, POINT_NAMES[rank], trump << 4 | RANKS.index(rank) + TWO, worth[rank])
+        if rank == "5" and deal.rules.left_pedro:
+            _award_card(deal, awards, LEFT_PEDRO, left_pedro_of(trump), worth[rank])
+    return awards
+
+
+def _award_card(deal: Deal, awards: list[Award], item: str, card: Card, points: int) -> None:
+    """Adds what a single trump scores, if it is in play: to its taker, or the two to its holder by the house rule."""
+    piles = deal.played if item == "low" and deal.rules.low_to == "holder" else deal.taken
+    if any(pile >> card & 1 for pile in piles):
+        awards.append(Award(item, _owner(piles, card), points, card))
+
+
+def _owner(piles: Sequence[Mask], card: Card) -> int:
     return next(seat for seat, pile in enumerate(piles) if pile >> card & 1)
 
 
-def _game_seat(deal: Deal, pips: list[int]) -> int | None:
+def _game_seat(deal: Deal, pips: Sequence[int]) -> int | None:
     """The seat that scores Game for its side: most pips, or by the house rule for equal pips (AF-SCORE-006).
 
     In sides it is the eldest seat of the side.
     """
     best = max(pips)
-    from_eldest = [(deal.dealer + place) % deal.seats for place in range(1, deal.seats + 1)]
     tied = [side for side, sum_ in enumerate(pips) if sum_ == best]
     if len(tied) > 1:
         tied = _break_tie(deal, tied)
-    return next((seat for seat in from_eldest if deal.side(seat) in tied), None)
+    return next((seat for seat in deal.from_eldest() if deal.side(seat) in tied), None)
 
 
 def _break_tie(deal: Deal, tied: list[int]) -> list[int]:
@@ -150,7 +239,7 @@ def _break_tie(deal: Deal, tied: list[int]) -> list[int]:
     return []
 
 
-def _all_four(deal: Deal, awards: tuple[Award, ...]) -> int | None:
+def _all_four(deal: Deal, awards: Sequence[Award]) -> int | None:
     """The side that owns all four items, if one does."""
-    sides = {deal.side(award.seat) for award in awards}
+    sides = {deal.side(award.seat) for award in awards if award.item in ITEMS}
     return sides.pop() if len(awards) == len(ITEMS) and len(sides) == 1 else None

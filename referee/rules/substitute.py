@@ -1,6 +1,6 @@
 """The move that the referee makes when a seat cannot: fixed, so that replays agree."""
 
-from referee.cards import SUIT_MASKS, Mask, Suit, cards_in
+from referee.cards import SUIT_MASKS, Card, Mask, cards_in
 from referee.rules.actions import Action, Call, Keeps, Kind
 from referee.rules.state import Deal
 
@@ -12,7 +12,7 @@ def substitute(deal: Deal) -> Action:
     """
     legal = deal.legal()
     if isinstance(legal, Keeps):
-        return _keep(legal, deal.trump)
+        return best_keep(legal, deal.trumps)
     if deal.kind is Kind.NAME_TRUMP:
         hand = deal.hands[deal.seat]
         return max(legal, key=lambda suit: ((hand & SUIT_MASKS[suit]).bit_count(), -suit))
@@ -21,9 +21,13 @@ def substitute(deal: Deal) -> Action:
     return min(legal)
 
 
-def _keep(keeps: Keeps, trump: Suit | None) -> Mask:
+def best_keep(keeps: Keeps, trumps: Mask) -> Mask:
+    """The cards to keep: all that must be, then trumps, then the highest cards, clubs before spades on equal ranks."""
     kept = keeps.must
-    by_worth = sorted(cards_in(keeps.may), key=lambda card: (card >> 4 == trump, card & 15, -(card >> 4)), reverse=True)
-    for card in by_worth[: keeps.size - kept.bit_count()]:
+
+    def worth(card: Card) -> tuple[int, int, int]:
+        return trumps >> card & 1, card & 15, -(card >> 4)
+
+    for card in sorted(cards_in(keeps.may), key=worth, reverse=True)[: keeps.size - kept.bit_count()]:
         kept |= 1 << card
     return kept

@@ -135,6 +135,7 @@ from referee.protocol.allfours.v1.notice_pb2 import (
 )
 from referee.protocol.allfours.v1.rule_set_pb2 import (
     AFTER_RUN_KEEP as AFTER_RUN_KEEP,
+    AFTER_RUN_KEEP_ONCE as AFTER_RUN_KEEP_ONCE,
     AFTER_RUN_REDUCE as AFTER_RUN_REDUCE,
     AFTER_RUN_UNSPECIFIED as AFTER_RUN_UNSPECIFIED,
     ALL_PASS_DEALER_FORCED as ALL_PASS_DEALER_FORCED,
@@ -206,6 +207,9 @@ from referee.protocol.allfours.v1.rule_set_pb2 import (
     SMUDGE_BID as SMUDGE_BID,
     SMUDGE_NONE as SMUDGE_NONE,
     SMUDGE_UNSPECIFIED as SMUDGE_UNSPECIFIED,
+    STEAL_BY_ANYONE as STEAL_BY_ANYONE,
+    STEAL_BY_DEALER as STEAL_BY_DEALER,
+    STEAL_BY_UNSPECIFIED as STEAL_BY_UNSPECIFIED,
     STOCK_FACE_DOWN as STOCK_FACE_DOWN,
     STOCK_FACE_UP as STOCK_FACE_UP,
     STOCK_NONE as STOCK_NONE,
@@ -217,6 +221,7 @@ from referee.protocol.allfours.v1.rule_set_pb2 import (
     Scoring as Scoring,
     Settlement as Settlement,
     Smudge as Smudge,
+    StealBy as StealBy,
     Stock as Stock,
     StockOut as StockOut,
     TRUMP_BY_CUT as TRUMP_BY_CUT,
@@ -225,6 +230,11 @@ from referee.protocol.allfours.v1.rule_set_pb2 import (
     TRUMP_BY_TURN_UP as TRUMP_BY_TURN_UP,
     TRUMP_BY_UNSPECIFIED as TRUMP_BY_UNSPECIFIED,
     TrumpBy as TrumpBy,
+    WITHOUT_TRUMP_ACCEPTS as WITHOUT_TRUMP_ACCEPTS,
+    WITHOUT_TRUMP_REFUSES as WITHOUT_TRUMP_REFUSES,
+    WITHOUT_TRUMP_STANDS as WITHOUT_TRUMP_STANDS,
+    WITHOUT_TRUMP_UNSPECIFIED as WITHOUT_TRUMP_UNSPECIFIED,
+    WithoutTrump as WithoutTrump,
 )
 from referee.protocol.allfours.v1.ruling_pb2 import (
     FAULT_CRASH as FAULT_CRASH,

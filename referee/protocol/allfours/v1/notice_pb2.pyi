@@ -150,7 +150,7 @@ class _GameEndEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_GameEnd.Value
     GAME_END_GIFT: _GameEnd.ValueType  # 8
     """A gift reached the target."""
     GAME_END_TARGET: _GameEnd.ValueType  # 9
-    """The target was reached in a variant that does not count item by item."""
+    """The target was reached in a variant whose points are single trumps."""
     GAME_END_CAP: _GameEnd.ValueType  # 10
     """The game reached its cap of deals; everybody is placed by score."""
     GAME_END_DEAL_PLAYED: _GameEnd.ValueType  # 11
@@ -182,7 +182,7 @@ GAME_END_TURN_UP: GameEnd.ValueType  # 7
 GAME_END_GIFT: GameEnd.ValueType  # 8
 """A gift reached the target."""
 GAME_END_TARGET: GameEnd.ValueType  # 9
-"""The target was reached in a variant that does not count item by item."""
+"""The target was reached in a variant whose points are single trumps."""
 GAME_END_CAP: GameEnd.ValueType  # 10
 """The game reached its cap of deals; everybody is placed by score."""
 GAME_END_DEAL_PLAYED: GameEnd.ValueType  # 11

@@ -34,7 +34,7 @@ class _TrumpByEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_TrumpBy.Value
     TRUMP_BY_NAME: _TrumpBy.ValueType  # 3
     """The pitcher names it (TURN_KIND_NAME_TRUMP)."""
     TRUMP_BY_CUT: _TrumpBy.ValueType  # 4
-    """It is cut before the deal."""
+    """The top card of the stock shows it after the deal, and nobody may refuse it."""
 
 class TrumpBy(_TrumpBy, metaclass=_TrumpByEnumTypeWrapper):
     """What fixes trump."""
@@ -48,8 +48,32 @@ TRUMP_BY_TURN_UP: TrumpBy.ValueType  # 2
 TRUMP_BY_NAME: TrumpBy.ValueType  # 3
 """The pitcher names it (TURN_KIND_NAME_TRUMP)."""
 TRUMP_BY_CUT: TrumpBy.ValueType  # 4
-"""It is cut before the deal."""
+"""The top card of the stock shows it after the deal, and nobody may refuse it."""
 Global___TrumpBy: _TypeAlias = TrumpBy  # noqa: Y015
+
+class _StealBy:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _StealByEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_StealBy.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    STEAL_BY_UNSPECIFIED: _StealBy.ValueType  # 0
+    """Not known to this version of the protocol."""
+    STEAL_BY_DEALER: _StealBy.ValueType  # 1
+    """The dealer alone."""
+    STEAL_BY_ANYONE: _StealBy.ValueType  # 2
+    """Every seat that speaks after it."""
+
+class StealBy(_StealBy, metaclass=_StealByEnumTypeWrapper):
+    """Who may take a standing bid over at the same amount."""
+
+STEAL_BY_UNSPECIFIED: StealBy.ValueType  # 0
+"""Not known to this version of the protocol."""
+STEAL_BY_DEALER: StealBy.ValueType  # 1
+"""The dealer alone."""
+STEAL_BY_ANYONE: StealBy.ValueType  # 2
+"""Every seat that speaks after it."""
+Global___StealBy: _TypeAlias = StealBy  # noqa: Y015
 
 class _AllPass:
     ValueType = _typing.NewType("ValueType", _builtins.int)
@@ -139,6 +163,34 @@ GIFT_TO_OPPONENTS: GiftTo.ValueType  # 2
 """All opponents of the dealer."""
 Global___GiftTo: _TypeAlias = GiftTo  # noqa: Y015
 
+class _WithoutTrump:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _WithoutTrumpEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_WithoutTrump.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    WITHOUT_TRUMP_UNSPECIFIED: _WithoutTrump.ValueType  # 0
+    """There is no turned-up trump to refuse in this variant."""
+    WITHOUT_TRUMP_ACCEPTS: _WithoutTrump.ValueType  # 1
+    """Accept it as any other seat: stand, or give."""
+    WITHOUT_TRUMP_STANDS: _WithoutTrump.ValueType  # 2
+    """Eldest may stand, but the dealer may not give."""
+    WITHOUT_TRUMP_REFUSES: _WithoutTrump.ValueType  # 3
+    """Neither: eldest has to beg, the dealer has to run the cards."""
+
+class WithoutTrump(_WithoutTrump, metaclass=_WithoutTrumpEnumTypeWrapper):
+    """What a seat may say that holds no card of the suit turned up."""
+
+WITHOUT_TRUMP_UNSPECIFIED: WithoutTrump.ValueType  # 0
+"""There is no turned-up trump to refuse in this variant."""
+WITHOUT_TRUMP_ACCEPTS: WithoutTrump.ValueType  # 1
+"""Accept it as any other seat: stand, or give."""
+WITHOUT_TRUMP_STANDS: WithoutTrump.ValueType  # 2
+"""Eldest may stand, but the dealer may not give."""
+WITHOUT_TRUMP_REFUSES: WithoutTrump.ValueType  # 3
+"""Neither: eldest has to beg, the dealer has to run the cards."""
+Global___WithoutTrump: _TypeAlias = WithoutTrump  # noqa: Y015
+
 class _AfterRun:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -151,6 +203,8 @@ class _AfterRunEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_AfterRun.Val
     """Everybody lays cards away until hand_size are left."""
     AFTER_RUN_KEEP: _AfterRun.ValueType  # 2
     """Everybody keeps all cards; there are as many tricks as cards in a hand."""
+    AFTER_RUN_KEEP_ONCE: _AfterRun.ValueType  # 3
+    """Everybody keeps all cards after one run, and lays cards away until hand_size are left after more."""
 
 class AfterRun(_AfterRun, metaclass=_AfterRunEnumTypeWrapper):
     """What becomes of the hands after the cards were run."""
@@ -161,6 +215,8 @@ AFTER_RUN_REDUCE: AfterRun.ValueType  # 1
 """Everybody lays cards away until hand_size are left."""
 AFTER_RUN_KEEP: AfterRun.ValueType  # 2
 """Everybody keeps all cards; there are as many tricks as cards in a hand."""
+AFTER_RUN_KEEP_ONCE: AfterRun.ValueType  # 3
+"""Everybody keeps all cards after one run, and lays cards away until hand_size are left after more."""
 Global___AfterRun: _TypeAlias = AfterRun  # noqa: Y015
 
 class _StockOut:
@@ -250,9 +306,13 @@ class _DiscardEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Discard.Value
     DISCARD_NONE: _Discard.ValueType  # 1
     """They are not."""
     DISCARD_CINCH: _Discard.ValueType  # 2
-    """As in Cinch: all plain cards go, hands are filled to six, trumps beyond six are shown and dead."""
+    """As in Cinch: all plain cards go, hands are filled to six, trumps beyond six are shown and dead. A dealer who robs
+    keeps any six.
+    """
     DISCARD_PIDRO: _Discard.ValueType  # 3
-    """As in Pidro: as in Cinch, and trumps that have to go must be ones that score nothing."""
+    """As in Pidro: as in Cinch, and trumps that have to go must be ones that score nothing. A dealer who robs keeps his
+    trumps like the others, and any cards beside them.
+    """
 
 class Discard(_Discard, metaclass=_DiscardEnumTypeWrapper):
     """Whether cards are laid away and drawn before play."""
@@ -262,9 +322,13 @@ DISCARD_UNSPECIFIED: Discard.ValueType  # 0
 DISCARD_NONE: Discard.ValueType  # 1
 """They are not."""
 DISCARD_CINCH: Discard.ValueType  # 2
-"""As in Cinch: all plain cards go, hands are filled to six, trumps beyond six are shown and dead."""
+"""As in Cinch: all plain cards go, hands are filled to six, trumps beyond six are shown and dead. A dealer who robs
+keeps any six.
+"""
 DISCARD_PIDRO: Discard.ValueType  # 3
-"""As in Pidro: as in Cinch, and trumps that have to go must be ones that score nothing."""
+"""As in Pidro: as in Cinch, and trumps that have to go must be ones that score nothing. A dealer who robs keeps his
+trumps like the others, and any cards beside them.
+"""
 Global___Discard: _TypeAlias = Discard  # noqa: Y015
 
 class _Rob:
@@ -628,6 +692,8 @@ class RuleSet(_message.Message):
     SETTLEMENT_SET_BACKS_FIELD_NUMBER: _builtins.int
     MAX_DEALS_FIELD_NUMBER: _builtins.int
     HOUSE_RULES_FIELD_NUMBER: _builtins.int
+    STEAL_BY_FIELD_NUMBER: _builtins.int
+    WITHOUT_TRUMP_FIELD_NUMBER: _builtins.int
     rule_set_id: _builtins.int
     """The number by which turns name this rule set in this session, from 1."""
     name: _builtins.str
@@ -651,7 +717,7 @@ class RuleSet(_message.Message):
     max_bid: _builtins.int
     """Highest bid, in points. 0 = there is no auction."""
     top_bid_ends: _builtins.bool
-    """Whether max_bid ends the auction (if steal contains it, the dealer still speaks)."""
+    """Whether max_bid ends the auction (if steal contains it, those who may steal still speak)."""
     all_pass: Global___AllPass.ValueType
     """What happens when nobody bids."""
     jack_turns: Global___JackTurns.ValueType
@@ -706,9 +772,13 @@ class RuleSet(_message.Message):
     """Whether a loser pays one more for each time that he was set back."""
     max_deals: _builtins.int
     """Deals after which the game ends and everybody is placed by score; thrown-in deals count."""
+    steal_by: Global___StealBy.ValueType
+    """Who may take a standing bid over at the same amount."""
+    without_trump: Global___WithoutTrump.ValueType
+    """What a seat may say that holds no card of the suit turned up."""
     @_builtins.property
     def steal(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """Standing bids that the dealer may take over at the same amount ("steal"), ascending. Empty = none."""
+        """Standing bids that may be taken over at the same amount ("steal", see steal_by), ascending. Empty = none."""
 
     @_builtins.property
     def turned_scores(self) -> _containers.RepeatedCompositeFieldContainer[Global___RankPoints]:
@@ -768,10 +838,12 @@ class RuleSet(_message.Message):
         settlement_set_backs: _builtins.bool = ...,
         max_deals: _builtins.int = ...,
         house_rules: _abc.Iterable[Global___HouseRule] | None = ...,
+        steal_by: Global___StealBy.ValueType = ...,
+        without_trump: Global___WithoutTrump.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["after_run", b"after_run", "all_pass", b"all_pass", "discard", b"discard", "first_lead", b"first_lead", "follow", b"follow", "game_points", b"game_points", "game_tie", b"game_tie", "gift_out", b"gift_out", "gift_to", b"gift_to", "hand_size", b"hand_size", "hang_jack", b"hang_jack", "house_rules", b"house_rules", "in_hole", b"in_hole", "jack_turns", b"jack_turns", "left_pedro", b"left_pedro", "low_to", b"low_to", "max_bid", b"max_bid", "max_deals", b"max_deals", "max_players", b"max_players", "min_bid", b"min_bid", "min_players", b"min_players", "name", b"name", "packet", b"packet", "pitcher_first", b"pitcher_first", "pitcher_scores", b"pitcher_scores", "play_only_trumps", b"play_only_trumps", "point_cards", b"point_cards", "rob", b"rob", "rule_set_id", b"rule_set_id", "score_style", b"score_style", "scoring", b"scoring", "settlement", b"settlement", "settlement_set_backs", b"settlement_set_backs", "sides", b"sides", "smudge", b"smudge", "steal", b"steal", "stock", b"stock", "stock_out", b"stock_out", "target", b"target", "title", b"title", "top_bid_ends", b"top_bid_ends", "trump_by", b"trump_by", "turned_scores", b"turned_scores"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["after_run", b"after_run", "all_pass", b"all_pass", "discard", b"discard", "first_lead", b"first_lead", "follow", b"follow", "game_points", b"game_points", "game_tie", b"game_tie", "gift_out", b"gift_out", "gift_to", b"gift_to", "hand_size", b"hand_size", "hang_jack", b"hang_jack", "house_rules", b"house_rules", "in_hole", b"in_hole", "jack_turns", b"jack_turns", "left_pedro", b"left_pedro", "low_to", b"low_to", "max_bid", b"max_bid", "max_deals", b"max_deals", "max_players", b"max_players", "min_bid", b"min_bid", "min_players", b"min_players", "name", b"name", "packet", b"packet", "pitcher_first", b"pitcher_first", "pitcher_scores", b"pitcher_scores", "play_only_trumps", b"play_only_trumps", "point_cards", b"point_cards", "rob", b"rob", "rule_set_id", b"rule_set_id", "score_style", b"score_style", "scoring", b"scoring", "settlement", b"settlement", "settlement_set_backs", b"settlement_set_backs", "sides", b"sides", "smudge", b"smudge", "steal", b"steal", "steal_by", b"steal_by", "stock", b"stock", "stock_out", b"stock_out", "target", b"target", "title", b"title", "top_bid_ends", b"top_bid_ends", "trump_by", b"trump_by", "turned_scores", b"turned_scores", "without_trump", b"without_trump"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -1,0 +1,223 @@
+"""Clauses about laying away, drawing and play. Source keys: see ``rulebook``."""
+
+from typing import Final
+
+from referee.rules.clause import Clause, Level
+
+TURNED: Final = {"trump_by": ("turn_up",)}
+KEEPS: Final = {"lays_away": (True,)}
+DRAWS: Final = {"discard": ("cinch", "pidro")}
+PLAIN: Final = {"play_only_trumps": (False,)}
+
+DRAW: Final[tuple[Clause, ...]] = (
+    Clause(
+        "AF-DRAW-001",
+        "Cards of one's own",
+        "A seat keeps cards that it holds.",
+        "all sources",
+        binds=KEEPS,
+    ),
+    Clause(
+        "AF-DRAW-002",
+        "How many are kept",
+        "A seat keeps exactly as many cards as it is asked to keep.",
+        "FOS, BIC, EVG",
+        binds=KEEPS,
+    ),
+    Clause(
+        "AF-DRAW-003",
+        "Plain cards go",
+        "Before the draw a seat lays all plain cards away, but for those that the stock cannot replace.",
+        "BIC; DP-33",
+        differs="Elsewhere at least three cards are laid away (FOS, WIK, EVG).",
+        binds=DRAWS,
+    ),
+    Clause(
+        "AF-DRAW-004",
+        "Trumps stay",
+        "Before the draw a seat keeps all its trumps, as far as six.",
+        "BIC, EVG",
+        binds=DRAWS,
+    ),
+    Clause(
+        "AF-DRAW-005",
+        "Trumps that score stay",
+        "A seat with more than six trumps lays away trumps that score nothing.",
+        "pidrochallenge.com, Finnish Pidro",
+        binds={"discard": ("pidro",)},
+    ),
+    Clause(
+        "AF-DRAW-006",
+        "After a run: reduce",
+        "After a run every seat lays cards of its choice away, down to {hand_size}, face down; what was laid away is told when all have chosen.",
+        "FOS, EN; DP-22",
+        Level.INFO,
+        differs="All cards are kept in Trinidad (WIK, BGA).",
+        binds={**TURNED, "after_run": ("reduce",)},
+    ),
+    Clause(
+        "AF-DRAW-007",
+        "After a run: keep",
+        "After a run every seat keeps all its cards, and there are as many tricks.",
+        "WIK, Trinidad; DP-22",
+        Level.INFO,
+        binds={**TURNED, "after_run": ("keep",)},
+    ),
+    Clause(
+        "AF-DRAW-008",
+        "After a run: keep once",
+        "After one run every seat keeps all its cards; after more it lays cards of its choice away, down to {hand_size}.",
+        "FOS (some clubs); DP-22",
+        Level.INFO,
+        binds={**TURNED, "after_run": ("keep_once",)},
+    ),
+    Clause(
+        "AF-DRAW-009",
+        "Discard and draw",
+        "From eldest on, dealer last, every seat lays cards away and draws from the stock up to six.",
+        "BIC, FOS, EVG",
+        Level.INFO,
+        binds=DRAWS,
+    ),
+    Clause(
+        "AF-DRAW-010",
+        "Dead trumps",
+        "A trump that is laid away is shown and is out of play.",
+        "BIC; DP-33",
+        Level.INFO,
+        binds=DRAWS,
+    ),
+    Clause(
+        "AF-DRAW-011",
+        "A short stock",
+        "A seat that the stock cannot fill keeps plain cards of its choice beside its trumps, so that it holds six.",
+        "DP-33",
+        Level.INFO,
+        binds=DRAWS,
+    ),
+    Clause(
+        "AF-DRAW-012",
+        "The dealer robs",
+        "The dealer takes the rest of the stock in hand, keeps any six cards and says how many of them come from the stock.",
+        "BIC, ARN, EVG",
+        Level.INFO,
+        binds={"discard": ("cinch",), "rob": ("dealer",)},
+    ),
+    Clause(
+        "AF-DRAW-013",
+        "The dealer robs for trumps",
+        "The dealer takes the rest of the stock in hand and keeps six cards, his trumps first.",
+        "pidrochallenge.com",
+        Level.INFO,
+        binds={"discard": ("pidro",), "rob": ("dealer",)},
+    ),
+    Clause(
+        "AF-DRAW-014",
+        "Drawing from an open stock",
+        "After each trick its winner takes the face-up top card of the stock, the other seat the next one.",
+        "BIC, FOS",
+        Level.INFO,
+        binds={"stock": ("face_up",)},
+    ),
+    Clause(
+        "AF-DRAW-015",
+        "Drawing from a closed stock",
+        "After each trick its winner draws the top card of the stock unseen, the other seat the next one.",
+        "FOS (Shasta Sam)",
+        Level.INFO,
+        binds={"stock": ("face_down",)},
+    ),
+)
+
+PLAY: Final[tuple[Clause, ...]] = (
+    Clause(
+        "AF-PLAY-001",
+        "A card of one's own",
+        "A seat plays a card that it holds.",
+        "all sources",
+    ),
+    Clause(
+        "AF-PLAY-002",
+        "Trump led: follow",
+        "When trump is led, a seat that holds a trump plays a trump.",
+        "all sources; DP-31",
+        binds=PLAIN,
+    ),
+    Clause(
+        "AF-PLAY-003",
+        "Plain suit led: follow or trump",
+        "When a plain suit is led, a seat that holds it plays that suit or a trump.",
+        "all sources; DP-31",
+        binds={**PLAIN, "follow": ("follow_or_trump", "no_undertrump")},
+        differs="Some pages claim strict following; no classical source does.",
+    ),
+    Clause(
+        "AF-PLAY-004",
+        "Plain suit led: follow strictly",
+        "When a plain suit is led, a seat that holds it plays that suit.",
+        "Phat, some Pedro; DP-31",
+        binds={**PLAIN, "follow": ("strict",)},
+    ),
+    Clause(
+        "AF-PLAY-005",
+        "No undertrumping",
+        "On a plain lead a seat plays no trump below one that lies on the trick already, unless its hand is all trumps.",
+        "Trinidad: pagat.com, BGA, TTS; DP-31",
+        binds={"follow": ("no_undertrump",)},
+    ),
+    Clause(
+        "AF-PLAY-006",
+        "Leading, and being void",
+        "The leader plays any card; so does a seat that holds no card of the suit led.",
+        "all sources",
+        Level.INFO,
+        binds=PLAIN,
+    ),
+    Clause(
+        "AF-PLAY-007",
+        "Winner of a trick",
+        "The highest trump wins the trick, or without trumps the highest card of the suit led; the winner leads next.",
+        "all sources",
+        Level.INFO,
+    ),
+    Clause(
+        "AF-PLAY-008",
+        "Only trumps are played",
+        "A seat plays trumps only.",
+        "pidrochallenge.com",
+        binds={"play_only_trumps": (True,)},
+    ),
+    Clause(
+        "AF-PLAY-009",
+        "Dropping out",
+        "A seat without a trump drops out; if it should lead, the next seat with a trump leads. The play is over when nobody has one.",
+        "Finnish Pidro",
+        Level.INFO,
+        binds={"play_only_trumps": (True,)},
+    ),
+    Clause(
+        "AF-PLAY-010",
+        "The left pedro",
+        "The five of the other suit of trump's colour is a trump, just below the five of trumps, for leading, following and winning.",
+        "BIC, WIK",
+        Level.INFO,
+        binds={"left_pedro": (True,)},
+    ),
+    Clause(
+        "AF-PLAY-011",
+        "Eldest leads",
+        "Eldest leads to the first trick.",
+        "HOF, CAS, FOS, EN",
+        Level.INFO,
+        binds={"first_lead": ("eldest",)},
+    ),
+    Clause(
+        "AF-PLAY-012",
+        "The pitcher leads",
+        "The pitcher leads to the first trick.",
+        "EVG, pidrochallenge.com; DP-33",
+        Level.INFO,
+        differs="Left of the dealer in some Finnish games.",
+        binds={"first_lead": ("pitcher",), "trump_by": ("name",)},
+    ),
+)
