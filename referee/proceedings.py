@@ -78,7 +78,7 @@ class Irregularity:
 
 @dataclass(slots=True)
 class DealLog:
-    """One deal as it was played: the pack, who dealt, every action applied and every public event, in order.
+    """One deal as it was played: the pack, who dealt, every action applied (with its kind), every public event, in order.
 
     ``scores`` are by side, before the deal.
     """
@@ -88,6 +88,7 @@ class DealLog:
     scores: tuple[int, ...]
     history: list[int]
     actions: list[Action] = field(default_factory=list)
+    kinds: list[Kind] = field(default_factory=list)
     outcome: Outcome | None = None
 
 

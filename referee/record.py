@@ -7,15 +7,28 @@ does not.
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import zip_longest
 from typing import Any
 
-from referee.cards import cards_text, parse_card, parse_cards
+from referee.cards import cards_text, hand_text, parse_cards
 from referee.faults import Consequence, Fault, Profile
 from referee.proceedings import DealLog, GameSpec, House, Irregularity, Limits
-from referee.rules import Action, Deal, EventKind, Kind, RuleSet, RuleSetError, action_text, parse_action, unpack_event
+from referee.rules import (
+    Action,
+    Deal,
+    EventKind,
+    Kind,
+    Outcome,
+    RuleSet,
+    RuleSetError,
+    action_text,
+    event_text,
+    parse_action,
+    unpack_event,
+)
+from referee.rules.scoring import AT_ONCE
 from referee.table import Table
 from referee.view import Chair
 
@@ -69,28 +82,56 @@ def write_record(table: Table, about: Mapping[str, Any]) -> Record:
     }
 
 
+_FIELDS = {
+    Kind.BID: "bids",
+    Kind.STAND_OR_BEG: "calls",
+    Kind.ANSWER_BEG: "calls",
+    Kind.NAME_TRUMP: "named",
+    Kind.DISCARD: "kept",
+    Kind.PLAY: "tricks",
+}
+"""The field of a deal that an action of each kind stands in."""
+
+
 def _write_deal(log: DealLog, spec: GameSpec) -> Record:
-    bids: list[str] = []
-    cards: list[int] = []
-    for packed in log.history:
-        kind, value = packed >> 16, packed & 0xFF
-        if kind == EventKind.PLAY:
-            cards.append(value)
-        elif kind == EventKind.BID:
-            bids.append(str(value) if value else "-")
-    seats = spec.seats
-    deal: Record = {
-        "dealer": log.dealer,
-        "pack": cards_text(log.pack),
-        "bids": " ".join(bids),
-        "tricks": [cards_text(cards[i : i + seats]) for i in range(0, len(cards), seats)],
-    }
+    deal: Record = {"dealer": log.dealer, "pack": cards_text(log.pack), "bids": "", "tricks": _tricks(log, spec.seats)}
+    turned = [event & 0xFF for event in log.history if event >> 16 == EventKind.TURN_UP]
+    if turned:
+        deal["turned"] = cards_text(turned)
+    for kind, action in zip(log.kinds, log.actions, strict=True):
+        if kind is Kind.DISCARD:
+            deal.setdefault("kept", []).append(hand_text(action))
+        elif kind is not Kind.PLAY:
+            word = "-" if kind is Kind.BID and not action else action_text(kind, action)
+            deal[_FIELDS[kind]] = f"{deal.get(_FIELDS[kind], '')} {word}".lstrip()
     if log.outcome is not None:
-        outcome = log.outcome
-        deal["ending"] = str(outcome.ending)
-        deal["awards"] = {award.item: award.seat for award in outcome.awards}
-        deal["deltas"] = list(outcome.deltas)
+        _write_outcome(deal, log.outcome)
     return deal
+
+
+def _tricks(log: DealLog, seats: int) -> list[str]:
+    """The cards of each trick. A seat at or before the last one, counted from the leader, begins a new trick."""
+    tricks: list[list[int]] = []
+    leader, last = 0, seats
+    for packed in log.history:
+        kind, seat, card = unpack_event(packed)
+        if kind is EventKind.PLAY:
+            place = (seat - leader) % seats
+            if place <= last:
+                tricks.append([])
+                leader, place = seat, 0
+            tricks[-1].append(card)
+            last = place
+    return [cards_text(trick) for trick in tricks]
+
+
+def _write_outcome(deal: Record, outcome: Outcome) -> None:
+    at_once = [award for award in outcome.awards if award.item in AT_ONCE]
+    deal["ending"] = str(outcome.ending)
+    if at_once:
+        deal["at_once"] = [{"item": award.item, "seat": award.seat, "points": award.points} for award in at_once]
+    deal["awards"] = {award.item: award.seat for award in outcome.awards if award.item not in AT_ONCE}
+    deal["deltas"] = list(outcome.deltas)
 
 
 def _write_irregular(item: Irregularity) -> Record:
@@ -240,7 +281,7 @@ def _answer(table: Table, actions: "_Actions", record: Record) -> None:
     if turn is None or deal is None:
         raise RecordError("nobody is asked, but the game is not over")
     seat = turn.chair.seat
-    action = actions.next(len(table.deals) - 1, turn.kind, len(table.deals[-1].actions))
+    action = actions.next(len(table.deals) - 1, turn.kind, table.deals[-1].kinds)
     violation = deal.verify(action)
     if violation:
         text = action_text(turn.kind, action)
@@ -252,21 +293,20 @@ def _answer(table: Table, actions: "_Actions", record: Record) -> None:
 
 
 class _Actions:
-    """The actions of a record in order, by deal and kind."""
+    """The actions of a record, by deal and kind."""
 
     def __init__(self, record: Record) -> None:
         self._deals = record["deals"]
-        self._queues: dict[tuple[int, Kind], Iterator[Action]] = {}
-        self._taken: dict[int, int] = {}
 
-    def next(self, deal: int, kind: Kind, step: int) -> Action:
-        """The next action of that kind in that deal, ``step`` actions of the deal having been applied."""
-        entry = self._deals[deal]
-        texts = entry["bids"].split() if kind is Kind.BID else " ".join(entry["tricks"]).split()
-        number = step if kind is Kind.BID else step - len(entry["bids"].split())
-        if not 0 <= number < len(texts):
-            raise RecordError(f"deal {deal + 1} ends before its last card")
-        return parse_action(kind, texts[number]) if kind is Kind.BID else parse_card(texts[number])
+    def next(self, deal: int, kind: Kind, done: Sequence[Kind]) -> Action:
+        """The next action of that kind in that deal, actions of the kinds ``done`` having been applied."""
+        entry, field = self._deals[deal], _FIELDS[kind]
+        value = entry.get(field, "")
+        number = sum(_FIELDS[other] == field for other in done)
+        texts = " ".join(value).split() if kind is Kind.PLAY else value if kind is Kind.DISCARD else value.split()
+        if number >= len(texts):
+            raise RecordError(f"deal {deal + 1} ends before its last {'card' if kind is Kind.PLAY else 'call'}")
+        return parse_action(kind, texts[number])
 
 
 def _read_irregular(entry: Record) -> Irregularity:
@@ -291,7 +331,7 @@ def _compare(table: Table, record: Record, rulings: list[Irregularity]) -> None:
         raise RecordError(f"the record has {len(rulings)} rulings, the umpire {len(table.irregularities)}")
     again = write_record(table, {})
     for part in ("deals", "result"):
-        found = first_difference(again[part], record[part], part)
+        found = None if again[part] == record[part] else first_difference(again[part], record[part], part)
         if found:
             raise RecordError(_told(found))
 
@@ -324,24 +364,25 @@ def _told(found: tuple[str, Any, Any]) -> str:
 
 
 def seat_record(record: Record, seat: int) -> Record:
-    """What one seat may be given of a record after the game: everything but the names and the undealt cards' order.
+    """What one seat may be given of a record after the game: everything but names, packs, and what others laid away.
 
     The whole pack of each deal is left out, for the other seats' unplayed cards stay hidden until the reveal.
     """
     part = without_volatile(record)
     part["seat"] = seat
     part.pop("names", None)
-    part["deals"] = [{key: value for key, value in deal.items() if key != "pack"} for deal in record["deals"]]
+    part["deals"] = [_seat_deal(deal, seat, record["seat_count"]) for deal in record["deals"]]
+    return part
+
+
+def _seat_deal(deal: Record, seat: int, seats: int) -> Record:
+    part = {key: value for key, value in deal.items() if key != "pack"}
+    if "kept" in deal:  # asked from eldest on; the kept cards of the others are left blank
+        own = (seat - deal["dealer"] - 1) % seats
+        part["kept"] = [kept if place == own else "" for place, kept in enumerate(deal["kept"])]
     return part
 
 
 def describe_events(deal: Deal) -> list[str]:
     """The public events of a deal, a line each, for logs."""
-    lines = []
-    for packed in deal.history:
-        event = unpack_event(packed)
-        text = (
-            action_text(Kind.BID, event.value) if event.kind is EventKind.BID else action_text(Kind.PLAY, event.value)
-        )
-        lines.append(f"seat {event.seat}: {text}")
-    return lines
+    return [event_text(packed) for packed in deal.history]

@@ -128,7 +128,7 @@ class Table:
         while not self.closed:
             deal = self.deal
             if deal is None or deal.outcome is not None:
-                self._new_deal()
+                self._new_deal(outputs)
                 continue
             seat = deal.seat
             self._used = self._retry = 0
@@ -143,10 +143,13 @@ class Table:
                 break
         return outputs
 
-    def _new_deal(self) -> None:
+    def _new_deal(self, outputs: list[Output]) -> None:
+        """Deals. A card turned up can end the game before anybody is asked."""
         pack = tuple(self._packs(self.game.deals))
-        self.deal = self.game.deal_pack(pack)
-        self.deals.append(DealLog(self.deal.dealer, pack, tuple(self.game.scores), self.deal.history))
+        deal = self.deal = self.game.deal_pack(pack)
+        self.deals.append(DealLog(deal.dealer, pack, tuple(self.game.scores), deal.history))
+        if deal.outcome is not None:
+            self._close_deal(deal.outcome, outputs)
 
     def _turn(self, deal: Deal, seat: int) -> Turn:
         return see(
@@ -166,7 +169,9 @@ class Table:
         self.decisions[deal.seat] += 1
         self.steps += 1
         self.open = None
-        self.deals[-1].actions.append(action)
+        log = self.deals[-1]
+        log.actions.append(action)
+        log.kinds.append(deal.kind)  # type: ignore[arg-type]  # a deal that is over asks nothing
         deal.apply(action)
         if deal.outcome is not None:
             self._close_deal(deal.outcome, outputs)

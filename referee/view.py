@@ -27,7 +27,8 @@ class Chair:
 class Turn:
     """One decision asked of one seat, with all that the seat may know. Read only, by convention.
 
-    ``hand`` and ``laid_away`` are masks, ``scores`` and ``set_backs`` are by side, times are in microseconds.
+    ``hand`` and ``laid_away`` are masks, ``scores`` and ``set_backs`` are by side, times are in microseconds. A dealer
+    who robs has the rest of the stock in ``hand``; ``turn_up`` is the card that lies face up beside or on the stock.
     """
 
     turn_id: int
@@ -70,11 +71,11 @@ def see(
         deal.trick,
         deal.leader if playing else None,
         deal.trump,
-        deal.pitcher if playing else None,
+        None if deal.kind is Kind.BID else deal.pitcher,
         deal.bid,
-        None,
+        deal.turn_up,
         len(deal.stock),
-        0,
+        deal.laid_away[chair.seat],
         deal.scores,
         game.set_backs,
         game.deals,

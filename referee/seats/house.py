@@ -5,7 +5,9 @@ Sound and short rather than strong: it must not give the game away to a neighbou
 """
 
 from referee.cards import ACE, JACK, PIPS, SUIT_MASKS, TEN, Card, Mask, cards_in
-from referee.rules import Action, Kind
+from referee.rules import Action, Call, Keeps, Kind
+from referee.rules.ranking import RANKINGS, TRUMP_POWER
+from referee.rules.substitute import best_keep
 from referee.view import Turn
 
 HOUSE_VERSION = 1
@@ -17,7 +19,22 @@ def house(turn: Turn) -> Action:
         return _bid(turn)
     if turn.kind is Kind.PLAY:
         return _play(turn)
-    return turn.legal[0]
+    if turn.kind is Kind.NAME_TRUMP:
+        return max(turn.legal, key=lambda suit: (_strength(turn.hand, suit), -suit))
+    if isinstance(turn.legal, Keeps):
+        return best_keep(turn.legal, _trumps(turn))
+    return _call(turn)
+
+
+def _trumps(turn: Turn) -> Mask:
+    return 0 if turn.trump is None else RANKINGS[turn.chair.rules.left_pedro][turn.trump][0]
+
+
+def _call(turn: Turn) -> Action:
+    """Accepts the turned-up suit if the hand may make a point with it: eldest stands, the dealer gives."""
+    accept, refuse = (Call.STAND, Call.BEG) if turn.kind is Kind.STAND_OR_BEG else (Call.GIVE, Call.RUN)
+    fine = turn.turn_up is not None and _strength(turn.hand, turn.turn_up >> 4) >= 4
+    return accept if accept in turn.legal and (fine or refuse not in turn.legal) else refuse
 
 
 def _strength(hand: Mask, suit: int) -> int:
@@ -51,9 +68,11 @@ def _play(turn: Turn) -> Action:
 
 
 def _wins(card: Card, turn: Turn) -> bool:
-    led = turn.trick[0] >> 4
+    """Whether the card would win the trick as it lies. Trump stands, for a card has been led."""
+    _, suits, powers = RANKINGS[turn.chair.rules.left_pedro][turn.trump or 0]
+    led = suits[turn.trick[0]]
 
     def power(other: Card) -> int:
-        return (other & 15) + (64 if other >> 4 == turn.trump else 0 if other >> 4 == led else -64)
+        return powers[other] if powers[other] >= TRUMP_POWER or led >> other & 1 else -1
 
     return power(card) > max(map(power, turn.trick))
