@@ -385,7 +385,8 @@ def test_layout_and_comments_do_not_change_the_digest_but_every_value_does() -> 
 
 
 def test_the_canonical_form_is_json_and_restores_the_definition(tmp_path: Path) -> None:
-    text = SOUND.replace("[rules]", "[rules]\nsteal = [2]\nturned_scores = { J = 1 }") + 'version = "1.0"\n'
+    points = '[rules]\nsteal = [2]\nsmudge = "none"\nscoring = "points"\npoint_cards = { J = 1, 5 = 5 }'
+    text = SOUND.replace("[rules]", points) + 'version = "1.0"\n'
     definition = parse_definition(text, folder=tmp_path)
     written = json.loads(json.dumps(definition.canonical(), allow_nan=False))
     restored = restore_definition(written, tmp_path)
