@@ -14,6 +14,7 @@ The text form of a card is rank then suit, ten being ``T``: ``QH`` is the queen 
 """
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Final
 
 Card = int
@@ -84,6 +85,7 @@ def mask_of(cards: Iterable[Card]) -> Mask:
     return mask
 
 
+@lru_cache(maxsize=1 << 16)
 def cards_in(mask: Mask) -> tuple[Card, ...]:
     """The cards of a set, ascending by number: clubs first, low ranks first."""
     cards = []

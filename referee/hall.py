@@ -53,7 +53,8 @@ class Hall:
         """Seats the players (by seat) and starts the game."""
         self.seated[table] = players
         for chair, player in zip(table.spec.chairs, players, strict=True):
-            if isinstance(player, Session) and player.wants_notices:
+            if isinstance(player, Session):
+                player.games += 1
                 player.news(game_started(chair, table.spec.first_dealer))
         self._carry(table, table.start())
         self._serve_local()
@@ -126,7 +127,9 @@ class Hall:
                 self.touched.add(player)
 
     def _close(self, table: Table, players: Sequence[Player], closed: GameClosed | Voided) -> None:
-        del self.seated[table]
+        for player in self.seated.pop(table):
+            if isinstance(player, Session):
+                player.games -= 1
         record = self._finish(table)
         if record is None or not isinstance(closed, GameClosed):
             return

@@ -36,7 +36,7 @@ OPTIONS = (
     ("grpc.max_connection_idle_ms", 60_000),
 )
 _TICK_S = 0.05
-_LINGER_S = 0.001
+_LINGER_S = 0.003
 _STALL_US = 20_000
 NO_CONTEST_STALL_US = 250_000
 
@@ -87,7 +87,8 @@ class Host:
             guest = self._by_session.get(session)
             if guest is None or guest.stream is None or session.open:
                 continue
-            if len(session.waiting) >= session.max_in_flight // 2 or not session.waiting or self._all_idle():
+            company = min(session.max_in_flight // 2, session.games // 4)
+            if not session.waiting or len(session.waiting) >= company or self._all_idle():
                 guest.stream.wake.set()
             elif guest not in self._lingering:
                 self._lingering.add(guest)

@@ -19,17 +19,17 @@ from referee.table import Table
 from referee.view import Turn
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Pending:
-    """A turn of one table that this session has to answer."""
+    """A turn of one table that this session has to answer. (Read only; not frozen, for one is made for every turn.)"""
 
     table: Table
     turn: Turn
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Answer:
-    """A judgeable answer: to which turn, the action or what is malformed, and the time charged for it."""
+    """A judgeable answer: to which turn, the action or what is malformed, and the time charged for it. (Read only.)"""
 
     pending: Pending
     action: Action | Malformed
@@ -50,7 +50,7 @@ class Session:
     """The turns of one bot process or remote bot.
 
     ``offer`` turns, ``tell`` rulings and news, ``flush`` what is to be sent; feed ``heard`` with its moves and ask
-    ``silent`` when ``deadline`` has passed.
+    ``silent`` when ``deadline`` has passed. ``games`` is at how many tables it sits now.
     """
 
     def __init__(self, move_us: int, max_in_flight: int = 64, latency_us: int = 0) -> None:
@@ -58,6 +58,7 @@ class Session:
         self.move_us, self.latency_us = move_us, latency_us
         self.max_in_flight = max_in_flight
         self.wants_notices = False
+        self.games = 0
         self.waiting: deque[Pending] = deque()
         self.open: dict[int, Pending] = {}
         self.strays = 0

@@ -77,7 +77,7 @@ class Lap:
         self._load: dict[Slot, int] = {}
         self._changed = asyncio.Event()
         self._gone: dict[str, str] = {}
-        self._turn_ids: Iterator[int] = iter(lambda: secrets.randbits(53) or 1, 0)
+        self._turn_ids = random_ids()
 
     async def play(self) -> None:
         """Plays all games of the lap."""
@@ -250,6 +250,14 @@ class Lap:
 
     def _ruled(self, table: Table, ruling: Ruling) -> None:
         self._sink.ruled(self._plans[table], ruling)
+
+
+def random_ids() -> Iterator[int]:
+    """Ids that cannot be guessed, 1..2^53-1, drawn from the system a thousand at a time."""
+    while True:
+        for number in memoryview(secrets.token_bytes(8 * 1024)).cast("Q"):
+            if number >> 11:
+                yield number >> 11
 
 
 def _address(path: Path) -> str:
