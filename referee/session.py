@@ -14,7 +14,6 @@ from typing import Any
 from referee.protocol import wire
 from referee.protocol.translate import Malformed, read_move, turn_message
 from referee.rules import Action
-from referee.rules.conduct import STRAYS
 from referee.table import Table
 from referee.view import Turn
 
@@ -39,11 +38,15 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Silence:
-    """The oldest open turn is late; ``hung`` after the second silence in a row."""
+    """The oldest open turn is late; ``hung`` after the second silence in a row.
+
+    ``stalled_us`` is the longest single stall of the referee while the bot was silent; it is not charged.
+    """
 
     pending: Pending
     charged_us: int
     hung: bool
+    stalled_us: int = 0
 
 
 class Session:
@@ -64,8 +67,10 @@ class Session:
         self.strays = 0
         self.cautious = 0
         self.last_us = 0
-        self._expired: deque[int] = deque(maxlen=4 * STRAYS)
+        self._late: set[int] = set()
+        self._resent: set[int] = set()
         self._silences = 0
+        self._stalled_us = 0
         self._rulings: list[wire.Ruling] = []
         self._notices: list[wire.Notice] = []
 
@@ -95,35 +100,52 @@ class Session:
         while self.waiting and room:
             pending = self.waiting.popleft()
             if pending.table.open is not pending.turn:
+                self._late.add(pending.turn.turn_id)  # it may have been out before the stream was lost
                 continue  # judged meanwhile: its seat has forfeited, or the game is no contest
             room -= 1
             self.open[pending.turn.turn_id] = pending
             turns.append(turn_message(pending.turn))
-        self.last_us = now_us
-        return response
+        self._start_clock(now_us)
+        return response if turns or response.rulings or response.notices else None
+
+    def _start_clock(self, now_us: int) -> None:
+        """The bot's time begins; where the oldest turn was out before the stream was lost, it has begun already."""
+        if not (self._resent and self.open and next(iter(self.open)) in self._resent):
+            self.last_us = now_us
+            self._stalled_us = 0
+        self._resent.clear()
 
     def heard(self, moves: Sequence[wire.Move], now_us: int) -> list[Answer]:
         """The answers that a message holds; moves that answer nothing are counted as strays."""
         known: list[tuple[wire.Move, Pending]] = []
+        forgiven = False
         for move in moves:
             pending = self.open.pop(move.turn_id, None)
             if pending is not None:
                 known.append((move, pending))
-            elif move.turn_id not in self._expired:
+            elif move.turn_id in self._late:
+                self._late.discard(move.turn_id)  # free, once; and a sign of life
+                forgiven = True
+            else:
                 self.strays += 1
         if not known:
+            if forgiven:
+                self._alive(now_us)
             return []
         share = max(now_us - self.last_us - self.latency_us, 0) // len(known)
-        self.last_us = now_us
-        self._silences = 0
+        self._alive(now_us)
         self.cautious = max(self.cautious - len(known), 0)
         answers = []
         for move, pending in known:
             action = read_move(move, pending.turn.kind)
             raw = move.SerializeToString() if isinstance(action, Malformed) else b""
             answers.append(Answer(pending, action, raw, share))
-            self._expired.append(move.turn_id)
         return answers
+
+    def _alive(self, now_us: int) -> None:
+        """The bot has spoken: its time for the next message begins."""
+        self.last_us = now_us
+        self._silences = self._stalled_us = 0
 
     def deadline(self) -> int | None:
         """When the oldest open turn becomes late, or ``None`` if none is open."""
@@ -139,14 +161,16 @@ class Session:
             return None
         turn_id = next(iter(self.open))
         pending = self.open.pop(turn_id)
-        self._expired.append(turn_id)
+        self._late.add(turn_id)
         self._silences += 1
         charged, self.last_us = now_us - self.last_us - self.latency_us, now_us
-        return Silence(pending, max(charged, 0), self._silences >= 2)
+        stalled, self._stalled_us = self._stalled_us, 0
+        return Silence(pending, max(charged, 0), self._silences >= 2, stalled)
 
     def excuse(self, stall_us: int, now_us: int) -> None:
         """Takes a stall of the referee off the time that the bot has been silent."""
         self.last_us = min(self.last_us + stall_us, now_us)
+        self._stalled_us = max(self._stalled_us, stall_us)
 
     def lone(self) -> Pending | None:
         """The one open turn, if exactly one is open: the suspect when the bot's process ends."""
@@ -155,9 +179,11 @@ class Session:
     def lost_stream(self, *, cautious: bool) -> None:
         """The stream has ended: open turns are to be sent again, with the same ids.
 
-        ``cautious`` sends them one a message, so that a turn which ends the process is found.
+        ``cautious`` is for a new process: it has its full time, and gets the turns one a message, so that a turn which
+        ends the process is found. For the same process on a new stream the clock of the oldest turn has gone on.
         """
         back = list(self.open.values())
+        self._resent = set() if cautious else set(self.open)
         self.open.clear()
         self.waiting.extendleft(reversed(back))
         self._silences = 0
