@@ -92,8 +92,8 @@ BID: Final[tuple[Clause, ...]] = (
         "AF-BID-011",
         "Any later seat may steal",
         "Any later seat may take the bid over at the same amount, but only at the amounts {steal}.",
-        "Finnish Pidro (pidrochallenge.com); DP-33",
-        differs="In other games only the dealer may, or nobody.",
+        "Pidro: pidrochallenge.com, marcelfahle; DP-33, DP-42",
+        differs="Only the dealer may in some Pidro clubs (sou.fi); in other games he alone, or nobody.",
         binds={**AUCTION, "steal_by": ("anyone",)},
     ),
 )
@@ -155,7 +155,7 @@ TRUMP: Final[tuple[Clause, ...]] = (
     Clause(
         "AF-TRUMP-008",
         "Running the cards",
-        "In a run every seat gets {packet} more cards and the next card is turned up. A new suit is trump, without a second beg; the same suit is set aside, and the cards are run again.",
+        "In a run every seat gets three more cards and the next card is turned up. A new suit is trump, without a second beg; the same suit is set aside, and the cards are run again.",
         "HOF, CAS, FOS, EN",
         Level.INFO,
         binds=TURNED,

@@ -27,7 +27,7 @@ DRAW: Final[tuple[Clause, ...]] = (
     Clause(
         "AF-DRAW-003",
         "Plain cards go",
-        "Before the draw a seat lays all plain cards away, but for those that the stock cannot replace.",
+        "Before the draw a seat lays its plain cards away, but for those that fill a hand which the stock cannot.",
         "BIC; DP-33",
         differs="Elsewhere at least three cards are laid away (FOS, WIK, EVG).",
         binds=DRAWS,
@@ -43,7 +43,7 @@ DRAW: Final[tuple[Clause, ...]] = (
         "AF-DRAW-005",
         "Trumps that score stay",
         "A seat with more than six trumps lays away trumps that score nothing.",
-        "pidrochallenge.com, Finnish Pidro",
+        "pidrochallenge.com, marcelfahle",
         binds={"discard": ("pidro",)},
     ),
     Clause(
@@ -93,7 +93,7 @@ DRAW: Final[tuple[Clause, ...]] = (
         "A seat that the stock cannot fill keeps plain cards of its choice beside its trumps, so that it holds six.",
         "DP-33",
         Level.INFO,
-        binds=DRAWS,
+        binds={"discard": ("cinch",)},
     ),
     Clause(
         "AF-DRAW-012",
@@ -106,8 +106,8 @@ DRAW: Final[tuple[Clause, ...]] = (
     Clause(
         "AF-DRAW-013",
         "The dealer robs for trumps",
-        "The dealer takes the rest of the stock in hand and keeps six cards, his trumps first.",
-        "pidrochallenge.com",
+        "The dealer takes the rest of the stock in hand and keeps six cards, all his trumps among them as far as six.",
+        "sou.fi, pidrochallenge.com, marcelfahle; DP-41",
         Level.INFO,
         binds={"discard": ("pidro",), "rob": ("dealer",)},
     ),
@@ -191,7 +191,7 @@ PLAY: Final[tuple[Clause, ...]] = (
         "AF-PLAY-009",
         "Dropping out",
         "A seat without a trump drops out; if it should lead, the next seat with a trump leads. The play is over when nobody has one.",
-        "Finnish Pidro",
+        "sou.fi, marcelfahle",
         Level.INFO,
         binds={"play_only_trumps": (True,)},
     ),
@@ -215,9 +215,9 @@ PLAY: Final[tuple[Clause, ...]] = (
         "AF-PLAY-012",
         "The pitcher leads",
         "The pitcher leads to the first trick.",
-        "EVG, pidrochallenge.com; DP-33",
+        "EVG, sou.fi, pidrochallenge.com; DP-33",
         Level.INFO,
-        differs="Left of the dealer in some Finnish games.",
+        differs="Left of the dealer in some Pidro (marcelfahle).",
         binds={"first_lead": ("pitcher",), "trump_by": ("name",)},
     ),
 )

@@ -54,9 +54,9 @@ def _ask(deal: Deal, seat: int) -> None:
 def legal_keeps(deal: Deal) -> Keeps:
     """The ways to lay cards away.
 
-    After a run (no discard rule): any cards down to the hand size. In Cinch and Pidro: all trumps are kept as far as
-    six, nothing else unless the stock cannot fill the hand; in Pidro a trump that scores is never laid away. A Cinch
-    dealer who robs keeps any six.
+    After a run (no discard rule): any cards down to the hand size. In Cinch and Pidro all trumps are kept as far as six,
+    and plain cards only where something else demands six cards: in Cinch a short stock, in Pidro robbing. In Pidro a
+    trump that scores is never laid away. A Cinch dealer who robs keeps any six.
     """
     rules, hand = deal.rules, deal.hands[deal.seat]
     if rules.discard == "none":
@@ -68,7 +68,8 @@ def legal_keeps(deal: Deal) -> Keeps:
     count = trumps.bit_count()
     if count > HELD:
         return Keeps(_scoring(deal, trumps) if rules.discard == "pidro" else 0, trumps, HELD)
-    spare = max(HELD - count - len(deal.stock), 0)
+    fills = robs or rules.discard == "cinch"
+    spare = max(HELD - count - len(deal.stock), 0) if fills else 0
     return Keeps(trumps, hand & ~trumps if spare else 0, count + spare)
 
 
@@ -122,12 +123,15 @@ def lay_away(deal: Deal, kept: Action) -> None:
 def _draw(deal: Deal, seat: int, away: Mask) -> None:
     """Tells what was laid away, shows the trumps among it, and fills the hand from the stock.
 
-    A dealer who has robbed says how many of his six cards come from the stock.
+    A Cinch dealer who has robbed says how many of his six cards come from the stock; a Pidro dealer keeps that to
+    himself.
     """
     shown = away & deal.trumps
     deal.history.append(pack_event(EventKind.DISCARD, seat, (away & ~shown).bit_count()))
     deal.history.extend(pack_event(EventKind.SHOW, seat, card) for card in cards_in(shown))
     if seat == deal.dealer and deal.rules.rob == "dealer":
+        if deal.rules.discard == "pidro":
+            return
         drawn = (deal.hands[seat] & ~deal.dealt[seat]).bit_count()
     else:
         drawn = min(HELD - deal.hands[seat].bit_count(), len(deal.stock))

@@ -108,7 +108,6 @@ _PEDRO: Final[Changes] = {
     "name": "pedro",
     "title": "Pedro",
     "max_bid": 9,
-    "steal": (2, 3, 4, 5, 6, 7, 8),
     "scoring": "points",
     "point_cards": (("A", 1), ("J", 1), ("T", 1), ("2", 1), ("5", 5)),
     "low_to": "taker",

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from referee.rules.actions import EventKind, pack_event
 
 if TYPE_CHECKING:
     from referee.rules.state import Deal
+
+RUN: Final = 3
+"""Cards that every seat gets in a run (AF-TRUMP-008)."""
 
 
 def take(deal: Deal, seat: int, count: int) -> None:
@@ -23,12 +26,11 @@ def take_all(deal: Deal, seat: int) -> None:
 
 
 def serve(deal: Deal) -> bool:
-    """Runs the cards: a packet to every seat, eldest first. False if no card would be left to turn up after it."""
-    packet = deal.rules.packet
-    if len(deal.stock) <= packet * deal.seats:
+    """Runs the cards: three to every seat, eldest first. False if no card would be left to turn up after it."""
+    if len(deal.stock) <= RUN * deal.seats:
         return False
     for seat in deal.from_eldest():
-        take(deal, seat, packet)
+        take(deal, seat, RUN)
     return True
 
 

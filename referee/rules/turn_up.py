@@ -155,7 +155,7 @@ def _settle(deal: Deal) -> None:
         return
     deal.trump = _turned(deal) >> 4
     extra = deal.hands[deal.dealer].bit_count() - deal.rules.hand_size
-    kept = {"reduce": 0, "keep": extra, "keep_once": deal.rules.packet}[deal.rules.after_run]
+    kept = {"reduce": 0, "keep": extra, "keep_once": stock.RUN}[deal.rules.after_run]
     if extra > kept:
         draw.begin(deal)
     else:

@@ -33,8 +33,8 @@ class _EventKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_EventKind.V
     EVENT_KIND_GIVE: _EventKind.ValueType  # 4
     """The dealer gave the gift (its points follow as SCORE). Value: 0."""
     EVENT_KIND_RUN: _EventKind.ValueType  # 5
-    """The dealer ran the cards: every seat got as many more as the rule set's packet says. Value: 0. It is told for each
-    run, also when the dealer has to run again because the same suit was turned up.
+    """The dealer ran the cards: every seat got three more. Value: 0. It is told for each run, also when the dealer has to
+    run again because the same suit was turned up.
     """
     EVENT_KIND_TURN_UP: _EventKind.ValueType  # 6
     """A card was turned up; the seat is the dealer's. Value: the card (the number of enum Card). Every turned card is
@@ -49,8 +49,9 @@ class _EventKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_EventKind.V
     EVENT_KIND_SHOW: _EventKind.ValueType  # 9
     """The seat laid a card away face up: everybody saw it, and it is out of play. Value: the card."""
     EVENT_KIND_DRAW: _EventKind.ValueType  # 10
-    """The seat drew cards that the others did not see. Value: how many, 0 included. A dealer who has robbed the stock says
-    how many of the cards that he keeps come from it; the rest of it counts among those that he laid away.
+    """The seat drew cards that the others did not see. Value: how many, 0 included. A Cinch dealer who has robbed the
+    stock says how many of the cards that he keeps come from it; a Pidro dealer does not say. The rest of the stock counts
+    among the cards that he laid away.
     """
     EVENT_KIND_TAKE: _EventKind.ValueType  # 11
     """The seat took a card that everybody saw. Value: the card."""
@@ -82,8 +83,8 @@ EVENT_KIND_BEG: EventKind.ValueType  # 3
 EVENT_KIND_GIVE: EventKind.ValueType  # 4
 """The dealer gave the gift (its points follow as SCORE). Value: 0."""
 EVENT_KIND_RUN: EventKind.ValueType  # 5
-"""The dealer ran the cards: every seat got as many more as the rule set's packet says. Value: 0. It is told for each
-run, also when the dealer has to run again because the same suit was turned up.
+"""The dealer ran the cards: every seat got three more. Value: 0. It is told for each run, also when the dealer has to
+run again because the same suit was turned up.
 """
 EVENT_KIND_TURN_UP: EventKind.ValueType  # 6
 """A card was turned up; the seat is the dealer's. Value: the card (the number of enum Card). Every turned card is
@@ -98,8 +99,9 @@ EVENT_KIND_DISCARD: EventKind.ValueType  # 8
 EVENT_KIND_SHOW: EventKind.ValueType  # 9
 """The seat laid a card away face up: everybody saw it, and it is out of play. Value: the card."""
 EVENT_KIND_DRAW: EventKind.ValueType  # 10
-"""The seat drew cards that the others did not see. Value: how many, 0 included. A dealer who has robbed the stock says
-how many of the cards that he keeps come from it; the rest of it counts among those that he laid away.
+"""The seat drew cards that the others did not see. Value: how many, 0 included. A Cinch dealer who has robbed the
+stock says how many of the cards that he keeps come from it; a Pidro dealer does not say. The rest of the stock counts
+among the cards that he laid away.
 """
 EVENT_KIND_TAKE: EventKind.ValueType  # 11
 """The seat took a card that everybody saw. Value: the card."""

@@ -709,7 +709,7 @@ class RuleSet(_message.Message):
     hand_size: _builtins.int
     """Cards dealt to each seat at first."""
     packet: _builtins.int
-    """Cards dealt to a seat at a time, in the deal and in a run."""
+    """Cards dealt to a seat at a time."""
     trump_by: Global___TrumpBy.ValueType
     """What fixes trump."""
     min_bid: _builtins.int
