@@ -238,8 +238,10 @@ class BotProcess:
                 break
             time.sleep(0.005)
         self._popen.returncode = -signal.SIGKILL
-        if self._tree.group is not None:
-            self._tree.group.remove()
+        for _ in range(50):
+            if self._tree.group is None or self._tree.group.remove():
+                break
+            time.sleep(0.01)
         if self._scratch is not None:
             remove_folder(self._scratch)
 

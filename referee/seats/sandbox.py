@@ -33,6 +33,7 @@ HELPERS = 2
 
 _REMEDY = "apt install bubblewrap util-linux"
 _NEEDS = "it needs bubblewrap 0.7 or later, and user namespaces unless root runs it"
+_SWITCHES = (("kernel.apparmor_restrict_unprivileged_userns", 0), ("kernel.unprivileged_userns_clone", 1))
 
 _CHILD = re.compile(rb'"child-pid"\s*:\s*(\d+)[\s,}]')
 
@@ -87,7 +88,16 @@ def why_no_bubblewrap() -> str:
     if done.returncode == 0:
         return ""
     said = done.stderr.decode(errors="replace").strip().splitlines() or [f"exit code {done.returncode}"]
-    return f"a trial of bubblewrap failed: {said[-1]} ({_NEEDS})."
+    return f"a trial of bubblewrap failed: {said[-1]} ({_switch() or _NEEDS})."
+
+
+def _switch() -> str:
+    """The setting that keeps users from namespaces here, as a remedy; empty if it is none that we know."""
+    for name, wanted in _SWITCHES if os.geteuid() != 0 else ():
+        with contextlib.suppress(OSError):
+            if int(Path("/proc/sys", *name.split(".")).read_text()) != wanted:
+                return f"sudo sysctl {name}={wanted}"
+    return ""
 
 
 def _trial() -> subprocess.CompletedProcess[bytes]:

@@ -13,7 +13,6 @@ the system has given away meanwhile is safe.
 """
 
 import contextlib
-import ctypes
 import os
 import signal
 import sys
@@ -153,6 +152,8 @@ def adopt_orphans() -> bool:
     """Makes orphans of our bots our own children, so that they can be reaped wherever init does not. Linux only."""
     if sys.platform != "linux":
         return False
+    import ctypes
+
     return bool(ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0)
 
 

@@ -86,6 +86,7 @@ def test_a_log_keeps_both_ends(tmp_path: Path, pieces: list[bytes]) -> None:
         assert kept == said
 
 
+@needs_linux
 def test_a_log_that_cannot_be_written_stops_nobody() -> None:
     log = Log(Path("/dev/full"), kept=20)
     log.write(b"lost")

@@ -8,10 +8,14 @@ import signal
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import pytest
 
+import referee.seats.launch
+import referee.seats.limits
 import referee.seats.process
+import referee.seats.trees
 from referee.faults import Fault
 from referee.seats.launch import Policy
 from referee.seats.trees import owner
@@ -174,6 +178,26 @@ def test_an_old_kernel_tells_of_the_end_through_a_thread(
         assert end.code == 3
         bot = await camp.ready(LEAVES_A_CHILD.replace("ENVIRONMENT", "os.environ") + HOLD, sandbox)
         assert (await bot.kill()).survivors == ()
+
+    camp.run(story)
+
+
+def test_where_there_is_no_proc_the_process_group_is_ended(camp: Camp, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on macOS: no pidfd, no waitid, no /proc, no control groups."""
+    elsewhere = SimpleNamespace(platform="darwin", modules=sys.modules, executable=sys.executable)
+    for module in (referee.seats.process, referee.seats.trees, referee.seats.limits):
+        monkeypatch.setattr(module, "sys", elsewhere)
+    monkeypatch.setattr(referee.seats.trees, "_read", lambda path: b"")
+    monkeypatch.setattr(referee.seats.process, "_peak_bytes", lambda usage: 0)
+    monkeypatch.setattr(referee.seats.launch, "make_group", lambda marker: None)
+    monkeypatch.delattr(os, "pidfd_open")
+    monkeypatch.delattr(os, "waitid")
+
+    async def story() -> None:
+        end, _ = await camp.end_of("raise SystemExit(3)", "none")
+        assert (end.fault, end.code) == (Fault.CRASH, 3)
+        bot = await camp.ready(f"import os\nos.fork()\n{HOLD}", "none")
+        assert (await bot.kill()).signal == signal.SIGKILL
 
     camp.run(story)
 
