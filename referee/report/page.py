@@ -1,15 +1,18 @@
-"""The report as one HTML file: nothing is loaded from elsewhere, and nothing from elsewhere can run in it."""
+"""The report as one HTML file, and a replay as one: nothing is loaded from elsewhere, and nothing from elsewhere runs."""
 
-import base64
-import hashlib
-from functools import cache
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import referee
+from referee.record import Record
+from referee.report.choice import ChosenGame, choose
 from referee.report.facts import Facts, gather
+from referee.report.film import film
+from referee.report.film_json import film_json, to_script
 from referee.report.forest import forest
 from referee.report.harmless import harmless
+from referee.report.render import render
+from referee.report.rulings import fault_lines, ruling_groups
 from referee.report.verdict import judge
 from referee.report.wide import HINTS, LEFT, columns
 from referee.store import Store
@@ -17,19 +20,27 @@ from referee.tournament.league import League
 from referee.tournament.standings import Standings
 
 
-def write_report(store: Store, league: League, path: Path, table: Standings | None = None) -> Path:
-    """Writes the report of a league to ``path`` and returns it. ``table`` saves making the standings again."""
+def write_report(
+    store: Store, league: League, path: Path, table: Standings | None = None, games: Sequence[int] = ()
+) -> Path:
+    """Writes the report of a league to ``path`` and returns it.
+
+    ``table`` saves making the standings again. ``games``: numbers of games to show whole besides those that matter;
+    raises ``StoreError`` if there is none of a number.
+    """
+    facts = gather(store, league, table)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(render_report(gather(store, league, table)), "utf-8")
+    path.write_text(render_report(facts, choose(store, facts, games)), "utf-8")
     return path
 
 
-def render_report(facts: Facts) -> str:
-    """The report as HTML."""
+def render_report(facts: Facts, games: Sequence[ChosenGame] = ()) -> str:
+    """The report as HTML, with the replays of these games."""
     table = facts.table
     same_packs = facts.league.definition.schedule.duplicate
     verdict = judge(table, facts.names, facts.copies, finished=facts.finished, same_packs=same_packs)
     cells = columns(table, facts.called)
+    shown = frozenset(game.row.number for game in games if game.data)
     return render(
         "report.html.j2",
         facts=facts,
@@ -42,32 +53,24 @@ def render_report(facts: Facts) -> str:
         skipped=[
             (harmless(path, 200), harmless(reason)) for path, reason in facts.league.facts.get("skipped", ())[:50]
         ],
+        groups=ruling_groups(facts, shown),
+        faults=fault_lines(facts),
+        games=games,
+        games_json=to_script(game.data for game in games if game.data),
     )
 
 
-def render(template: str, **values: Any) -> str:
-    """A template of this package, filled in."""
-    script = _source("page.js")
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    found = _environment().get_template(template)
-    text: str = found.render(version=referee.__version__, script=script, script_hash=f"sha256-{digest}", **values)
-    return text
+def write_replay(record: Record, number: int, path: Path, names: Sequence[str] = ()) -> Path:
+    """Writes the replay of one game to ``path`` and returns it; raises ``RecordError`` if the record does not replay.
+
+    ``names`` by seat are used instead of those of the record, which have versions.
+    """
+    data = film_json(film(record, number, names))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    page = render("replay.html.j2", number=number, names=data["names"], title=_league(record), games_json=to_script([data]))
+    path.write_text(page, "utf-8")
+    return path
 
 
-@cache
-def _environment() -> Any:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    return Environment(
-        loader=PackageLoader("referee.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-
-
-@cache
-def _source(name: str) -> str:
-    text: str = (Path(__file__).parent / "templates" / name).read_text("utf-8")
-    return text
+def _league(record: Any) -> str:
+    return harmless(record.get("league", "") if isinstance(record, dict) else "", 100)

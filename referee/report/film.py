@@ -1,0 +1,207 @@
+"""A game as it can be watched: every decision with what was legal, every ruling at its place, every hand after it.
+
+Made by playing the record again through the umpire, which confirms it, and then through ``referee.rules.Deal``, which
+says what was legal. Nothing here knows a variant: what is shown are decisions, public events, hands and outcomes.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from referee.cards import Card, Mask, Suit
+from referee.faults import Consequence
+from referee.proceedings import DealLog, GameSpec, Irregularity
+from referee.record import Record, replay
+from referee.report.harmless import name
+from referee.rules import Action, Deal, Kind, Outcome, RuleSet
+from referee.seats.house import house
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One action, and the deal after it.
+
+    ``legal``: what the seat could have done. ``events``: the public events that followed, packed. ``hands``: masks by
+    seat. ``trick_to``: the seat that took a trick with it. ``by_house``: the house played for a seat that had forfeited.
+    """
+
+    seat: int
+    kind: Kind
+    action: Action
+    legal: Sequence[Action]
+    events: tuple[int, ...]
+    hands: tuple[Mask, ...]
+    trick_to: int | None
+    trump: Suit | None
+    pitcher: int | None
+    bid: int
+    stock: int
+    by_house: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What is to be decided, by whom, and what is legal."""
+
+    seat: int
+    kind: Kind
+    legal: Sequence[Action]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place in a game: before step ``step`` of deal ``deal``, both from 0."""
+
+    deal: int
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ruled:
+    """A ruling and where it was made. ``kind`` and ``legal`` are those of the decision, if its seat was to decide."""
+
+    place: Place
+    item: Irregularity
+    kind: Kind | None
+    legal: Sequence[Action]
+
+
+@dataclass(frozen=True, slots=True)
+class FilmedDeal:
+    """One deal. ``scores`` are by side before it, ``after`` behind it; ``opening`` are the events before any decision.
+
+    ``pending``: what was to be decided when the game ended inside this deal.
+    """
+
+    dealer: int
+    scores: tuple[int, ...]
+    after: tuple[int, ...]
+    hands: tuple[Mask, ...]
+    stock: tuple[Card, ...]
+    opening: tuple[int, ...]
+    trump: Suit | None
+    steps: tuple[Step, ...]
+    outcome: Outcome | None
+    pending: Decision | None
+
+
+@dataclass(frozen=True, slots=True)
+class Film:
+    """A whole game. ``names`` are by seat, harmless; ``result`` is that of the record, by side and seat."""
+
+    number: int
+    rules: RuleSet
+    names: tuple[str, ...]
+    deals: tuple[FilmedDeal, ...]
+    rulings: tuple[Ruled, ...]
+    winner: int | None
+    reason: str
+    scores: tuple[int, ...]
+    places: tuple[int, ...]
+    forfeits: tuple[int, ...]
+
+    @property
+    def seats(self) -> int:
+        """How many seats the table has."""
+        return len(self.names)
+
+    def side(self, seat: int) -> int:
+        """The side that a seat plays for."""
+        return seat % self.rules.sides if self.rules.sides else seat
+
+    def side_name(self, side: int) -> str:
+        """The names of those who play for a side."""
+        return " and ".join(self.names[seat] for seat in range(self.seats) if self.side(seat) == side)
+
+
+def film(record: Record, number: int, names: Sequence[str] = ()) -> Film:
+    """The film of a recorded game; raises ``RecordError`` where the umpire does not confirm the record.
+
+    ``names`` by seat are used instead of those of the record, which have versions.
+    """
+    table = replay(record, house)
+    result = table.result
+    if result is None:
+        raise AssertionError("a game replayed to its end has a result")
+    forfeits = _forfeited_at(table.irregularities)
+    deals: list[FilmedDeal] = []
+    first = 0
+    for number_of_deal, log in enumerate(table.deals):
+        following = table.deals[number_of_deal + 1].scores if number_of_deal + 1 < len(table.deals) else result.scores
+        deals.append(_film_deal(table.spec, log, tuple(following), first, forfeits))
+        first += len(log.actions)
+    return Film(
+        number=number,
+        rules=table.spec.rules,
+        names=_names(names or record.get("names", []), table.spec.seats),
+        deals=tuple(deals),
+        rulings=tuple(_ruled(item, deals) for item in table.irregularities),
+        winner=result.winner,
+        reason=str(result.reason),
+        scores=result.scores,
+        places=result.places,
+        forfeits=result.forfeits,
+    )
+
+
+def _names(texts: Sequence[object], seats: int) -> tuple[str, ...]:
+    """Harmless names, one a seat; seats that would look alike are numbered."""
+    given = [name(text) for text in texts][:seats]
+    given += [f"seat {seat + 1}" for seat in range(len(given), seats)]
+    return tuple(
+        text if given.count(text) == 1 else f"{text} (seat {seat + 1})" for seat, text in enumerate(given)
+    )
+
+
+def _forfeited_at(items: Sequence[Irregularity]) -> Mapping[int, int]:
+    """For each seat that forfeited, the number of actions of the game before it did."""
+    return {item.seat: item.step for item in items if item.consequence is Consequence.FORFEITED}
+
+
+def _film_deal(
+    spec: GameSpec, log: DealLog, after: tuple[int, ...], first: int, forfeits: Mapping[int, int]
+) -> FilmedDeal:
+    """``first`` is the number of actions in the game before this deal."""
+    deal = Deal(spec.rules, spec.seats, log.dealer, log.pack, log.scores)
+    hands, stock, opening, trump = tuple(deal.hands), tuple(deal.stock), tuple(deal.history), deal.trump
+    steps = []
+    for number, action in enumerate(log.actions, first):
+        forfeited = deal.seat in forfeits and number >= forfeits[deal.seat]
+        steps.append(_step(deal, action, by_house=forfeited))
+    pending = None if deal.kind is None else Decision(deal.seat, deal.kind, deal.legal())
+    return FilmedDeal(log.dealer, log.scores, after, hands, stock, opening, trump, tuple(steps), deal.outcome, pending)
+
+
+def _step(deal: Deal, action: Action, *, by_house: bool) -> Step:
+    seat, kind, legal = deal.seat, deal.kind, deal.legal()
+    if kind is None:
+        raise AssertionError("a deal that is over takes no action")
+    events, taken = len(deal.history), list(deal.taken)
+    deal.apply(action)
+    takers = [taker for taker, pile in enumerate(deal.taken) if pile != taken[taker]]
+    return Step(
+        seat=seat,
+        kind=kind,
+        action=action,
+        legal=legal,
+        events=tuple(deal.history[events:]),
+        hands=tuple(deal.hands),
+        trick_to=takers[0] if takers else None,
+        trump=deal.trump,
+        pitcher=deal.pitcher,
+        bid=deal.bid,
+        stock=len(deal.stock),
+        by_house=by_house,
+    )
+
+
+def _ruled(item: Irregularity, deals: Sequence[FilmedDeal]) -> Ruled:
+    """A ruling at its place: in the deal that was under way when so many actions of the game had been made."""
+    left = item.step
+    for number, deal in enumerate(deals):
+        if left < len(deal.steps) or number == len(deals) - 1:
+            break
+        left -= len(deal.steps)
+    decision = deal.steps[left] if left < len(deal.steps) else deal.pending
+    if decision is None or decision.seat != item.seat:
+        return Ruled(Place(number, left), item, None, ())
+    return Ruled(Place(number, left), item, decision.kind, decision.legal)

@@ -1,0 +1,175 @@
+"""A film as compact JSON, for the replay in the page. ``templates/replay.js`` reads it.
+
+A card is a letter, A..Z then a..z in ascending order of the pack; a hand is a text of letters. A step is
+``[seat, kind, action, legal, more]``: the action of a play is a letter, of a discard the letters kept, else a number;
+``legal`` is a text of letters for plays, a list of numbers for calls, or what may be kept as ``[must, may, size]``;
+``more`` holds what a step changes beyond the obvious, by short names, and is left out where there is nothing. ``q`` of a
+deal is what was to be decided when the game ended inside it.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from referee.cards import PACK, Card, Mask, cards_in
+from referee.faults import Fault
+from referee.report.clauses import clause
+from referee.report.film import Film, FilmedDeal, Ruled, Step
+from referee.report.harmless import harmless
+from referee.rules import Action, EventKind, Keeps, Kind, Outcome, action_text, legal_text
+from referee.rules.actions import pack_event
+
+_LETTERS: Final = {card: chr(ord("A") + i) if i < 26 else chr(ord("a") + i - 26) for i, card in enumerate(PACK)}
+
+
+def to_script(films: Iterable[Mapping[str, Any]]) -> str:
+    """JSON for a ``script`` element: nothing in it can end the element or begin another."""
+    text = json.dumps(list(films), separators=(",", ":"), ensure_ascii=True)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def film_json(film: Film, why: Sequence[str] = ()) -> dict[str, Any]:
+    """The film as plain JSON values. ``why``: what the game is shown for, in a few words each."""
+    sides = film.rules.side_count(film.seats)
+    return {
+        "n": film.number,
+        "why": list(why),
+        "title": film.rules.title,
+        "target": film.rules.target,
+        "names": film.names,
+        "sides": [film.side_name(side) for side in range(sides)],
+        "side": [film.side(seat) for seat in range(film.seats)],
+        "winner": film.winner,
+        "reason": film.reason,
+        "scores": film.scores,
+        "forfeits": film.forfeits,
+        "deals": [_deal(deal) for deal in film.deals],
+        "rulings": [_ruled(ruled, film) for ruled in film.rulings],
+    }
+
+
+def _letters(cards: Iterable[Card]) -> str:
+    return "".join(_LETTERS[card] for card in cards)
+
+
+def _hand(mask: Mask) -> str:
+    return _letters(cards_in(mask))
+
+
+def _deal(deal: FilmedDeal) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        "d": deal.dealer,
+        "from": deal.scores,
+        "to": deal.after,
+        "h": [_hand(hand) for hand in deal.hands],
+        "u": _letters(deal.stock),
+        "steps": _steps(deal),
+    }
+    if deal.opening:
+        data["e"] = deal.opening
+    if deal.trump is not None:
+        data["t"] = deal.trump
+    if deal.pending is not None:
+        data["q"] = [deal.pending.seat, int(deal.pending.kind), _legal(deal.pending.kind, deal.pending.legal)]
+    if deal.outcome is not None:
+        data["o"] = _outcome(deal.outcome)
+    return data
+
+
+def _steps(deal: FilmedDeal) -> list[list[Any]]:
+    made = []
+    hands, trump, pitcher, bid, stock = deal.hands, deal.trump, None, 0, len(deal.stock)
+    for step in deal.steps:
+        more: dict[str, Any] = {}
+        expected = [_after(hand, step, seat) for seat, hand in enumerate(hands)]
+        changed = {str(s): _hand(now) for s, now in enumerate(step.hands) if now != expected[s]}
+        for name, now, before in (
+            ("t", step.trump, trump),
+            ("p", step.pitcher, pitcher),
+            ("b", step.bid, bid),
+            ("n", step.stock, stock),
+        ):
+            if now != before:
+                more[name] = now
+        if step.events != (_obvious(step),):
+            more["e"] = step.events
+        if changed:
+            more["h"] = changed
+        if step.trick_to is not None:
+            more["w"] = step.trick_to
+        if step.by_house:
+            more["x"] = 1
+        made.append([step.seat, int(step.kind), _action(step), _legal(step.kind, step.legal), *([more] if more else [])])
+        hands, trump, pitcher, bid, stock = step.hands, step.trump, step.pitcher, step.bid, step.stock
+    return made
+
+
+def _after(hand: Mask, step: Step, seat: int) -> Mask:
+    """A hand after a step in which nothing happens but the play of a card."""
+    return hand & ~(1 << step.action) if step.kind is Kind.PLAY and seat == step.seat else hand
+
+
+def _obvious(step: Step) -> int:
+    kind = {Kind.PLAY: EventKind.PLAY, Kind.BID: EventKind.BID, Kind.NAME_TRUMP: EventKind.NAME_TRUMP}.get(step.kind)
+    return pack_event(kind, step.seat, step.action) if kind is not None else -1
+
+
+def _action(step: Step) -> str | int:
+    if step.kind is Kind.PLAY:
+        return _LETTERS[step.action]
+    return _hand(step.action) if step.kind is Kind.DISCARD else step.action
+
+
+def _legal(kind: Kind, legal: Sequence[Action]) -> Any:
+    if isinstance(legal, Keeps):
+        return [_hand(legal.must), _hand(legal.may), legal.size]
+    if kind is Kind.PLAY:
+        return _letters(sorted(legal))
+    return list(legal)
+
+
+def _outcome(outcome: Outcome) -> dict[str, Any]:
+    return {
+        "ending": str(outcome.ending),
+        "pitcher": outcome.pitcher,
+        "bid": outcome.bid,
+        "trump": outcome.trump,
+        "awards": [
+            [award.item, award.seat, award.points, None if award.card is None else _LETTERS[award.card]]
+            for award in outcome.awards
+        ],
+        "pips": outcome.pips,
+        "made": outcome.made,
+        "deltas": outcome.deltas,
+        "setBack": outcome.set_back,
+    }
+
+
+def _ruled(ruled: Ruled, film: Film) -> dict[str, Any]:
+    """A ruling with the clause in full; ``tried`` is what was answered, ``card`` the letter of a card that was played."""
+    item = ruled.item
+    data: dict[str, Any] = {
+        "deal": ruled.place.deal,
+        "step": ruled.place.step,
+        "seat": item.seat,
+        "fault": str(item.fault),
+        "rule": item.rule,
+        "clause": clause(item.rule, film.rules) or _meaning(item.fault),
+        "says": harmless(item.sentence),
+        "then": str(item.consequence),
+    }
+    if item.action is not None and ruled.kind is not None:
+        data["tried"] = harmless(action_text(ruled.kind, item.action), 120)
+        if ruled.kind is Kind.PLAY and item.action in _LETTERS:
+            data["card"] = _LETTERS[item.action]
+    elif item.raw:
+        data["tried"] = f"bytes {harmless(item.raw, 64)}"
+    if ruled.kind is not None:
+        data["legal"] = harmless(legal_text(ruled.kind, ruled.legal), 200)
+    return data
+
+
+def _meaning(fault: Fault) -> str:
+    from referee.faults import FAULTS
+
+    return next((entry.meaning for entry in FAULTS if entry.fault is fault), "")
