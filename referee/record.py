@@ -226,7 +226,7 @@ def replay(record: Record, house: House) -> Table:
 
 
 def _replay(table: Table, record: Record, rulings: list[Irregularity]) -> None:
-    actions = _Actions(record)
+    actions = Actions(record)
     table.start()
     while not table.closed:
         number = len(table.irregularities)
@@ -276,7 +276,7 @@ def _place(table: Table) -> str:
     return deal if table.open is None else f"{deal}, seat {table.open.chair.seat}"
 
 
-def _answer(table: Table, actions: "_Actions", record: Record) -> None:
+def _answer(table: Table, actions: "Actions", record: Record) -> None:
     turn, deal = table.open, table.deal
     if turn is None or deal is None:
         raise RecordError("nobody is asked, but the game is not over")
@@ -292,7 +292,7 @@ def _answer(table: Table, actions: "_Actions", record: Record) -> None:
     table.answer(turn.turn_id, action, times[number] if number < len(times) else 0)
 
 
-class _Actions:
+class Actions:
     """The actions of a record, by deal and kind."""
 
     def __init__(self, record: Record) -> None:
