@@ -92,6 +92,8 @@ _FIELDS = {
 }
 """The field of a deal that an action of each kind stands in."""
 
+_SHARING = {field: [kind for kind, other in _FIELDS.items() if other == field] for field in _FIELDS.values()}
+
 
 def _write_deal(log: DealLog, spec: GameSpec) -> Record:
     deal: Record = {"dealer": log.dealer, "pack": cards_text(log.pack), "bids": "", "tricks": _tricks(log, spec.seats)}
@@ -297,16 +299,20 @@ class Actions:
 
     def __init__(self, record: Record) -> None:
         self._deals = record["deals"]
+        self._words: dict[tuple[int, str], list[str]] = {}
 
     def next(self, deal: int, kind: Kind, done: Sequence[Kind]) -> Action:
-        """The next action of that kind in that deal, actions of the kinds ``done`` having been applied."""
-        entry, field = self._deals[deal], _FIELDS[kind]
-        value = entry.get(field, "")
-        number = sum(_FIELDS[other] == field for other in done)
-        texts = " ".join(value).split() if kind is Kind.PLAY else value if kind is Kind.DISCARD else value.split()
-        if number >= len(texts):
+        """The next action of that kind in that deal (from 0), actions of the kinds ``done`` having been applied."""
+        field = _FIELDS[kind]
+        words = self._words.get((deal, field))
+        if words is None:
+            value = self._deals[deal].get(field, "")
+            words = " ".join(value).split() if kind is Kind.PLAY else value if kind is Kind.DISCARD else value.split()
+            self._words[deal, field] = words
+        number = sum(map(done.count, _SHARING[field]))
+        if number >= len(words):
             raise RecordError(f"deal {deal + 1} ends before its last {'card' if kind is Kind.PLAY else 'call'}")
-        return parse_action(kind, texts[number])
+        return parse_action(kind, words[number])
 
 
 def _read_irregular(entry: Record) -> Irregularity:
