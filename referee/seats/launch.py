@@ -94,10 +94,7 @@ def launch(
     program = find_program(command)
     adopt_orphans()
     signs = Signs(secrets.randbits(62), f"{owner()}.{secrets.token_hex(8)}")
-    try:
-        log = Log(log_path, limits.output_kept)
-    except OSError as error:
-        raise LaunchError(f"bot {command.name}: log {log_path} cannot be written: {error.strerror}") from error
+    log = _open_log(command.name, log_path, limits)
     with contextlib.ExitStack() as undo:
         undo.callback(log.close)
         prepare = _with_box if kind == "bubblewrap" else _without_box
@@ -117,6 +114,13 @@ def launch(
         info=start.info,
         scratch=start.scratch,
     )
+
+
+def _open_log(name: str, path: Path, limits: Limits) -> Log:
+    try:
+        return Log(path, limits.output_kept)
+    except OSError as error:
+        raise LaunchError(f"bot {name}: log {path} cannot be written: {error.strerror}") from error
 
 
 def _with_box(
