@@ -18,8 +18,9 @@ def speaker(rules: Rules, order: list[int], calls: Calls) -> int | None:
     silent = [seat for seat in order if seat not in [caller for caller, _ in calls]]
     if rules["top_bid_ends"] and high_bid(calls) == rules["max_bid"]:
         # 1.1: "ends the auction at once"; "where `steal` contains 4, the dealer alone still speaks".
-        dealer = order[-1]
-        return dealer if rules["max_bid"] in rules["steal"] and dealer in silent else None
+        thieves = order if rules["steal_by"] == "anyone" else order[-1:]
+        still = [seat for seat in silent if seat in thieves]
+        return still[0] if rules["max_bid"] in rules["steal"] and still else None
     return silent[0] if silent else None
 
 
@@ -35,7 +36,7 @@ def may_bid(rules: Rules, order: list[int], calls: Calls, seat: int, bid: int) -
     if bid > high:
         return True
     # 1.1: the dealer "plus v = current high" at the amounts of DP-02; with no bid there is nothing to steal.
-    return is_dealer and bid == high and bid in rules["steal"]
+    return (is_dealer or rules["steal_by"] == "anyone") and bid == high and bid in rules["steal"]
 
 
 def pitcher(calls: Calls) -> tuple[int, int] | None:

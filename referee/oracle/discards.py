@@ -25,7 +25,7 @@ def keep(rules: Rules, hand: list[str], stock: list[str], trump: str | None, is_
     size: int = rules["draw_to"]
     robs = is_dealer and rules["rob"] == "dealer"
     if robs:
-        hand = hand + stock  # 1.6: "takes hand + whole remaining stock"
+        hand, stock = hand + stock, []  # 1.6: "takes hand + whole remaining stock"
     trumps = frozenset(trumps_in(rules, hand, trump))
     plain = frozenset(hand) - trumps
     if robs and rules["discard"] == "cinch":
@@ -36,7 +36,7 @@ def keep(rules: Rules, hand: list[str], stock: list[str], trump: str | None, is_
         if len(must) > size:
             return Choice(frozenset(), must, size)  # cannot happen with the six point cards of Pidro
         return Choice(must, trumps - must, size - len(must))
-    if rules["discard"] == "pidro":
+    if rules["discard"] == "pidro" and not robs:
         return Choice(trumps, frozenset(), 0)  # "everyone keeps trumps only"
     # 1.6: "discard every non-trump"; "a player who cannot be filled keeps enough of his own plain cards to hold 6".
     missing = max(0, size - len(trumps) - len(stock)) if rules["short_stock"] == "keep_plain" else 0

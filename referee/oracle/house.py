@@ -18,6 +18,7 @@ AUCTION_PITCH: Rules = {
     "min_bid": 2,  # DP-04
     "max_bid": 4,
     "steal": [2, 3],  # DP-02
+    "steal_by": "dealer",
     "top_bid_ends": True,  # DP-06
     "all_pass": "thrown_in_next_dealer",  # DP-03
     "low_to": "holder",  # DP-01
@@ -103,12 +104,13 @@ PEDRO_LOUISIANA: Rules = {**CINCH, "min_bid": 7, "all_pass": "dealer_forced"}
 PIDRO: Rules = {
     **CINCH,
     "min_bid": 6,
+    "steal": [14],
+    "steal_by": "anyone",
     "all_pass": "dealer_forced",
     "discard": "pidro",
     "play_only_trumps": True,
     "low_to": "holder",
     "target": 62,
-    "first_lead": "eldest",
 }
 PEDRO_SINGLE: Rules = {
     **AUCTION_PITCH,
@@ -132,6 +134,7 @@ CHOICES: dict[str, set[str]] = {
         "dealer_set_back",
     },
     "low_to": {"holder", "taker"},
+    "steal_by": {"dealer", "anyone"},
     "game_tie": {"nobody", "elder", "pitcher", "non_dealer"},
     "pitcher_scores": {"made", "bid"},
     "smudge": {"bid", "any", "none"},
@@ -151,12 +154,28 @@ CHOICES: dict[str, set[str]] = {
 }
 
 
+STOCKS = {"face_up": "face_up_draw", "face_down": "face_down_draw"}
+
+
+def translated(rules: Mapping[str, Any]) -> Rules:
+    """The keys and words of a Referee rule set in those of this file: tables are lists of pairs there."""
+    own = dict(rules)
+    if "turned_scores" in own:
+        own["turned_score"] = dict(own.pop("turned_scores"))
+    if "point_cards" in own:
+        own["point_cards"] = points = dict(own["point_cards"])
+        if own.get("left_pedro") and "5" in points:
+            points.setdefault("left5", points["5"])
+    own["stock"] = STOCKS.get(own.get("stock", "none"), own.get("stock", "none"))
+    return own
+
+
 def complete(rules: Mapping[str, Any]) -> Rules:
     """All keys: those given, and Auction Pitch for those left out. Keys that no rule uses are kept and ignored.
 
     Raises ValueError where a value is none of the words the rule text knows.
     """
-    full = {**AUCTION_PITCH, **rules}
+    full = {**AUCTION_PITCH, **translated(rules)}
     for key, words in CHOICES.items():
         if full[key] not in words:
             raise ValueError(f"{key}: {full[key]!r} is unknown; use one of {', '.join(sorted(words))}")

@@ -1,0 +1,284 @@
+"""Both rules engines in step through the games that ask more than an auction: turned-up trump, naming, discards, draws.
+
+python -m tests.rules.lockstep_family --positions 100000 --seed 1 [--variant cinch]
+"""
+
+import argparse
+import random
+import sys
+import time
+from collections import Counter
+from typing import Any, Final
+
+from referee.cards import PACK, SUITS, card_text, cards_in, hand_text, is_card, parse_hand
+from referee.oracle import OracleDeal
+from referee.rules import Call, Deal, Ending, EndReason, GameResult, Keeps, Kind, RuleSet, variant, variant_names
+from referee.rules.scoring import AT_ONCE
+from tests.helpers import seeded
+from tests.rules.lockstep import REASONS, Difference, Pair
+
+GAMES: Final = tuple(name for name in variant_names() if variant(name).trump_by != "pitch" or name == "pedro")
+"""The games beyond Pitch."""
+
+ITEMS: Final = {
+    "high": "H",
+    "low": "L",
+    "jack": "J",
+    "game": "G",
+    "three": "3",
+    "right pedro": "5",
+    "left pedro": "left5",
+    "nine": "9",
+}
+CALLS: Final = range(-1, 7)
+SUIT_NUMBERS: Final = range(-2, 6)
+POINT_REASONS: Final = {"COUNT_H", "COUNT_L", "COUNT_J", "COUNT_G", "COUNT_5", "COUNT_LEFT5", "COUNT_9", "DIFFERENCE"}
+"""Where single trumps score, our engine says only that the target was reached, and the oracle by which of them."""
+
+CHANGES: Final[dict[str, tuple[dict[str, Any], ...]]] = {
+    "turn_up": (
+        {"jack_turns": "fixing"},
+        {"gift_to": "opponents"},
+        {"gift_out": True},
+        {"gift_out": True, "gift_to": "opponents", "jack_turns": "fixing"},
+        {"after_run": "keep"},
+        {"stock_out": "turn_last"},
+        {"turned_scores": {"A": 1, "2": 2, "J": 3}},
+        {"low_to": "taker", "game_tie": "nobody"},
+        {"follow": "no_undertrump", "hang_jack": 3, "game_points": 2},
+        {"follow": "strict", "target": 4},
+    ),
+    "cut": ({"low_to": "holder"}, {"game_tie": "elder"}, {"follow": "no_undertrump"}),
+    "pitch": (
+        {"point_cards": {"A": 1, "2": 1, "J": 1, "T": 1, "5": 5, "9": 9}, "max_bid": 18},
+        {"left_pedro": True, "max_bid": 14},
+        {"all_pass": "dealer_forced", "low_to": "holder"},
+        {"pitcher_first": False, "target": 12, "pitcher_scores": "bid"},
+        {"steal_by": "anyone", "steal": [2, 5, 9]},
+    ),
+    "name": (
+        {"score_style": "difference"},
+        {"score_style": "difference", "target": 20, "pitcher_first": False},
+        {"target": 12, "pitcher_first": False},
+        {"rob": "none"},
+        {"first_lead": "eldest"},
+        {"all_pass": "thrown_in_same_dealer"},
+        {"steal": [14], "steal_by": "dealer"},
+        {"steal": [14], "steal_by": "anyone"},
+        {"top_bid_ends": False},
+        {"low_to": "holder"},
+    ),
+}
+"""House rules to be changed, a few at a time, by what fixes trump."""
+
+
+def answer_for_oracle(kind: Kind, action: int) -> int | str | frozenset[str]:
+    """An action as the oracle reads it; what is no call, suit or card becomes a text that is none."""
+    match kind:
+        case Kind.BID:
+            return action
+        case Kind.PLAY:
+            return card_text(action) if is_card(action) else f"number {action}"
+        case Kind.NAME_TRUMP:
+            return SUITS[action] if 0 <= action < 4 else f"suit {action}"
+        case Kind.DISCARD:
+            return frozenset(hand_text(action).split())
+    return Call(action).name if action in tuple(Call) else f"call {action}"
+
+
+class FamilyPair(Pair):
+    """One game beyond Pitch, played by both engines at once."""
+
+    def __init__(self, chance: random.Random, rules: RuleSet, seats: int) -> None:
+        super().__init__(chance, rules, seats)
+        self.before = [chance.randint(0, rules.target - 1) for _ in self.before]
+        self.game.scores[:] = self.before
+        self.other_game.scores = list(self.before)
+
+    def play_deal(self) -> None:
+        """As for Pitch; a deal can be over before anybody is asked."""
+        pack = tuple(self.chance.sample(PACK, 52))
+        if self.rules.trump_by == "turn_up" and self.chance.random() < 0.3:
+            pack = one_suit_up(self.chance, pack, self.seats, self.rules.hand_size)
+        self.pack, self.actions, self.before = " ".join(map(card_text, pack)), [], list(self.game.scores)
+        deal = self.game.deal_pack(pack)
+        other = self.other_game.deal([card_text(card) for card in pack])
+        timid = self.chance.random() < 0.3
+        while deal.kind is not None:
+            self.compare_position(deal, other)
+            action = self.choose(deal, timid)
+            self.actions.append(f"{deal.kind.name} {answer_for_oracle(deal.kind, action)}")
+            other.act(answer_for_oracle(deal.kind, action))
+            deal.act(action)
+        self.same("kind at the end", None, other.kind)
+        self.compare_outcome(deal, other)
+        assert deal.outcome is not None
+        self.game.close(deal.outcome)
+        self.other_game.close(other)
+        self.same("scores after the deal", self.game.scores, self.other_game.scores)
+        self.same("set-backs after the deal", self.game.set_backs, self.other_game.set_backs)
+        self.same("game over", self.game.result is not None, self.other_game.finished)
+        self.same("next dealer", self.game.dealer, self.other_game.dealer)
+
+    def choose(self, deal: Deal, timid: bool) -> int:
+        """A legal action drawn at random; in a timid deal mostly a pass, a beg, a run."""
+        legal = deal.legal()
+        if timid and deal.kind in (Kind.STAND_OR_BEG, Kind.ANSWER_BEG) and self.chance.random() < 0.8:
+            return legal[-1]
+        if deal.kind is Kind.BID and self.chance.random() < 0.5:
+            return legal[0]  # or else random bids leave no room between 1 and 14
+        return super().choose(deal, timid)
+
+    def compare_position(self, deal: Deal, other: OracleDeal) -> None:
+        """The same seat, the same decision, the same verdict on every action, or on many ways to keep cards."""
+        kind = deal.kind
+        assert kind is not None
+        self.same("kind", kind.name, other.kind)
+        self.same("seat", deal.seat, other.seat)
+        self.same("trump", None if deal.trump is None else SUITS[deal.trump], other.trump)
+        self.same("scores", list(deal.scores), other.scores)
+        for seat in range(self.seats):
+            self.same(f"hand of seat {seat}", set(hand_text(deal.hands[seat]).split()), self.held(deal, other, seat))
+        legal = deal.legal()
+        if isinstance(legal, Keeps):
+            self.compare_keeps(deal, legal, other)
+        else:
+            every = {Kind.BID: range(-2, 24), Kind.PLAY: range(-2, 67), Kind.NAME_TRUMP: SUIT_NUMBERS}.get(kind, CALLS)
+            ours = [action for action in every if deal.verify(action) is None]
+            theirs = [action for action in every if other.judge(answer_for_oracle(kind, action))]
+            self.same("legal actions", ours, theirs)
+            self.same("the list of legal actions", list(legal), ours)
+        self.seen["positions"] += 1
+        self.seen[kind.name] += 1
+
+    def held(self, deal: Deal, other: OracleDeal, seat: int) -> set[str]:
+        """A hand by the oracle; a dealer who robs has taken the stock in hand already by ours."""
+        robs = deal.kind is Kind.DISCARD and seat == deal.seat == deal.dealer and self.rules.rob == "dealer"
+        return {*other.hands[seat], *(other.stock if robs and self.rules.discard != "none" else ())}
+
+    def compare_keeps(self, deal: Deal, keeps: Keeps, other: OracleDeal) -> None:
+        """The same cards to be kept, and the same verdict on good and bad ways to keep cards."""
+        choice = other.choice()
+        must, may = parse_hand(" ".join(choice.must)), parse_hand(" ".join(choice.may))
+        if choice.count == len(choice.may):
+            must, may = must | may, 0
+        elif choice.count == 0:
+            may = 0
+        ours = (keeps.must, keeps.may) if len(keeps) > 1 else (keeps[0], 0)
+        self.same("cards to be kept", (*ours, keeps.size), (must, may, len(choice.must) + choice.count))
+        hand = cards_in(deal.hands[deal.seat])
+        for _ in range(6):
+            kept = keeps[self.chance.randrange(len(keeps))]
+            for _ in range(self.chance.randrange(3)):
+                kept ^= 1 << self.chance.choice(hand if self.chance.random() < 0.8 else PACK)
+            verdict = deal.verify(kept) is None
+            self.same(f"keeping {hand_text(kept)}", verdict, other.judge(answer_for_oracle(Kind.DISCARD, kept)))
+            self.same(f"{hand_text(kept)} in the list", verdict, kept in keeps)
+
+    def compare_outcome(self, deal: Deal, other: OracleDeal) -> None:
+        """The same ending, items, points, pips, deltas."""
+        outcome, result = deal.outcome, other.result
+        assert outcome is not None
+        assert result is not None
+        self.same("thrown in", outcome.ending in (Ending.THROWN_IN, Ending.SET_BACK), result.thrown_in)
+        self.same("void", outcome.ending is Ending.VOID, result.redeal)
+        cut_short = result.reason in ("TURNED_JACK", "GIFT")
+        self.same("cut short", outcome.ending is Ending.CUT_SHORT, cut_short)
+        self.same("pitcher", outcome.pitcher, result.pitcher)
+        self.same("bid", outcome.bid, result.bid or 0)
+        if not cut_short:
+            self.same("trump", None if outcome.trump is None else SUITS[outcome.trump], result.trump)
+        counted = [award for award in outcome.awards if award.item not in AT_ONCE]
+        ours = {ITEMS[award.item]: (deal.side(award.seat), award.points) for award in counted}
+        theirs = {item: side for item, side in result.items.items() if side is not None}
+        self.same("items", {item: side for item, (side, _) in ours.items()}, theirs)
+        self.same("order of counting", list(ours), list(theirs))
+        made = list(outcome.made)
+        for award in outcome.awards:
+            if award.item in AT_ONCE:
+                made[deal.side(award.seat)] -= award.points
+        self.same("points made", made, result.made)
+        pips = [0] * len(made)
+        for seat, figure in enumerate(result.pips):
+            pips[deal.side(seat)] += figure
+        self.same("pips", list(outcome.pips), pips)
+        self.same("deltas", list(outcome.deltas), result.deltas)
+        self.same("set back", outcome.set_back, result.set_back)
+        self.seen["deals"] += 1
+        self.seen[outcome.ending.name] += 1
+
+    def compare_game(self, result: GameResult) -> None:
+        """The same winner and the same reason, as far as both name one."""
+        other = self.other_game
+        if result.reason is EndReason.TARGET:
+            self.same("a reason of point cards", True, other.reason in POINT_REASONS)
+        elif result.reason is EndReason.TURNED_CARD:
+            self.same("reason", "TURNED_JACK", other.reason)
+        else:
+            self.same("reason", REASONS.get(result.reason, result.reason.name), other.reason)
+        self.same("final scores", list(result.scores), other.scores)
+        if result.reason is EndReason.CAP:
+            self.same("best at the cap", [s for s, place in enumerate(result.places) if place == 1], other.winners)
+        else:
+            self.same("winner", [result.winner], other.winners)
+            self.same("settlement", list(result.stakes), other.settlement)
+        self.seen["games"] += 1
+        self.seen[result.reason.name] += 1
+
+
+def one_suit_up(chance: random.Random, pack: tuple[int, ...], seats: int, size: int) -> tuple[int, ...]:
+    """The same pack with the cards that may be turned up mostly of one suit, so that runs go on."""
+    suit = chance.randrange(4)
+    cards = list(pack)
+    for place in range(seats * size, 52, 3 * seats + 1):
+        if cards[place] >> 4 == suit or chance.random() < 0.15:
+            continue
+        other = next(i for i in range(52) if cards[i] >> 4 == suit and (i - seats * size) % (3 * seats + 1))
+        cards[place], cards[other] = cards[other], cards[place]
+    return tuple(cards)
+
+
+def rules_for(chance: random.Random, name: str) -> tuple[RuleSet, int]:
+    """The game as the registry has it, or with a few house rules changed; and a number of seats."""
+    rules = variant(name)
+    if chance.random() < 0.5:
+        rules = rules.with_rules({"max_deals": 6, "target": min(rules.target, 25)})
+    if chance.random() < 0.5:
+        change = dict(chance.choice(CHANGES[rules.trump_by]))
+        if name == "pidro":
+            change.pop("rob", None)
+        rules = rules.with_rules(change)
+    low, high = rules.players
+    return rules, chance.choice(range(low, high + 1, rules.sides or 1))
+
+
+def compare(name: str, positions: int, seed: int) -> Counter[str]:
+    """Compares that many positions of a game at least; raises ``Difference``."""
+    seen: Counter[str] = Counter()
+    number = 0
+    while seen["positions"] < positions:
+        chance = seeded(f"{name}/{seed}/{number}")
+        seen += FamilyPair(chance, *rules_for(chance, name)).play()
+        number += 1
+    return seen
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Sets both rules engines before the same positions beyond Pitch.")
+    parser.add_argument("--positions", type=int, default=100_000, help="how many positions of each game at least")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--variant", choices=GAMES, help="only this game")
+    options = parser.parse_args()
+    for name in [options.variant] if options.variant else GAMES:
+        began = time.monotonic()
+        try:
+            seen = compare(name, options.positions, options.seed)
+        except Difference as difference:
+            sys.exit(f"{name}: {difference}")
+        counts = ", ".join(f"{count} {what}" for what, count in sorted(seen.items(), key=lambda pair: -pair[1]))
+        sys.stdout.write(f"{name}: no difference in {time.monotonic() - began:.0f} s: {counts}\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
