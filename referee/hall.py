@@ -2,12 +2,13 @@
 
 It carries what an umpire says to the players and what they answer back to the umpire. No I/O and no clock: a driver
 (``referee.server``, or a plain loop for in-process play) hands in answers with their time, and sends what the sessions
-have ready.
+have ready. An error of the referee itself ends the game concerned as no contest, and no other.
 """
 
+import logging
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from referee.faults import Fault
 from referee.proceedings import Ask, DealClosed, GameClosed, Output, Ruled, Ruling, Voided
@@ -17,6 +18,9 @@ from referee.rules import Action
 from referee.session import Answer, Session, Silence
 from referee.table import Table
 from referee.view import Turn
+
+_LOG = logging.getLogger(__name__)
+_OUR_FAULT = "the referee failed in this game; its log says how"
 
 Choose = Callable[[Turn], Action]
 """An in-process player: a function from what the seat may know to an action."""
@@ -56,7 +60,7 @@ class Hall:
             if isinstance(player, Session):
                 player.games += 1
                 player.news(game_started(chair, table.spec.first_dealer))
-        self._carry(table, table.start())
+        self._judge(table, table.start)
         self._serve_local()
 
     def answered(self, answers: Sequence[Answer]) -> None:
@@ -65,33 +69,48 @@ class Hall:
             table, turn_id = answer.pending.table, answer.pending.turn.turn_id
             action = answer.action
             if isinstance(action, Malformed):
-                outputs = table.malformed(turn_id, action.rule, action.sentence, answer.raw, answer.charged_us)
+                wrong = (action.rule, action.sentence, answer.raw)
+                self._judge(table, table.malformed, turn_id, *wrong, answer.charged_us)
             else:
-                outputs = table.answer(turn_id, action, answer.charged_us)
-            self._carry(table, outputs)
+                self._judge(table, table.answer, turn_id, action, answer.charged_us)
         self._serve_local()
 
     def silent(self, silence: Silence) -> None:
         """Judges a turn that was not answered in time."""
         table = silence.pending.table
-        self._carry(table, table.late(silence.pending.turn.turn_id, silence.charged_us))
+        self._judge(table, table.late, silence.pending.turn.turn_id, silence.charged_us)
         self._serve_local()
 
     def lose(self, table: Table, player: Player, fault: Fault, sentence: str) -> None:
         """A player loses its game at a table: every seat it holds there is forfeited."""
         for seat, other in enumerate(self.seated.get(table, ())):
             if other is player:
-                self._carry(table, table.lose(seat, fault, sentence))
+                self._judge(table, table.lose, seat, fault, sentence)
         self._serve_local()
 
     def abandon(self, table: Table, sentence: str) -> None:
         """Ends a game as no contest."""
-        self._carry(table, table.abandon(sentence))
+        self._judge(table, table.abandon, sentence)
         self._serve_local()
 
     def tables_of(self, player: Player) -> list[Table]:
         """The tables at which a player sits now."""
         return [table for table, players in self.seated.items() if player in players]
+
+    def _judge(self, table: Table, umpire: Callable[..., Sequence[Output]], *said: Any) -> None:
+        """Lets the umpire judge what was said, and carries what comes out."""
+        try:
+            self._carry(table, umpire(*said))
+        except Exception:  # noqa: BLE001  # whatever it is, one game is spoiled by it, not the league
+            _LOG.exception("game %s: %s", table.spec.key, _OUR_FAULT)
+            self._spoil(table)
+
+    def _spoil(self, table: Table) -> None:
+        """Ends a game in which the referee failed, in whatever state that has left it."""
+        players = self.seated.get(table)
+        if players is not None:
+            table.result, table.void, table.open = None, _OUR_FAULT, None
+            self._close(table, players, Voided(_OUR_FAULT))
 
     def _carry(self, table: Table, outputs: Sequence[Output]) -> None:
         players = self.seated.get(table)
@@ -146,4 +165,8 @@ class Hall:
         while self._local:
             table, turn, player = self._local.popleft()
             if table.open is turn:
-                self._carry(table, table.answer(turn.turn_id, player.choose(turn), 0))
+                self._judge(table, self._local_answer, table, turn, player)
+
+    @staticmethod
+    def _local_answer(table: Table, turn: Turn, player: Local) -> Sequence[Output]:
+        return table.answer(turn.turn_id, player.choose(turn), 0)

@@ -36,6 +36,7 @@ OPTIONS = (
     ("grpc.max_connection_idle_ms", 60_000),
 )
 _TICK_S = 0.05
+_PARTING_S = 2.0
 _LINGER_S = 0.003
 _STALL_US = 20_000
 NO_CONTEST_STALL_US = 250_000
@@ -59,13 +60,15 @@ class Door:
 class Host:
     """The guests of a process and their hall. ``serve`` opens a door, ``watch`` keeps the clocks.
 
-    ``asked_at_once`` bounds how many bots think at the same time (a competitive clock); 0 = no bound.
+    ``asked_at_once`` bounds how many bots think at the same time (a competitive clock); 0 = no bound. Guests ``at_home``
+    have a door of their own, and are let in at no other.
     """
 
     def __init__(self, hall: Hall, asked_at_once: int = 0) -> None:
         self.hall, self.asked_at_once = hall, asked_at_once
         self.guests: dict[str, Guest] = {}
         self._by_session: dict[Session, Guest] = {}
+        self.at_home: set[Guest] = set()
         self._queueing: dict[Guest, None] = {}
         self._lingering: set[Guest] = set()
         self.on_hung: Callable[[Guest], None] = lambda _guest: None
@@ -110,6 +113,8 @@ class Host:
         """
         server = grpc.aio.server(options=OPTIONS, maximum_concurrent_rpcs=256)
         door = Door(address, server, owner)
+        if owner is not None:
+            self.at_home.add(owner)
         server.add_generic_rpc_handlers((_Handlers(self, door),))
         _add_health_and_reflection(server)
         target = address.removeprefix("tcp:").removeprefix("tls:")
@@ -136,10 +141,12 @@ class Host:
             if stall > _STALL_US:
                 for guest in self.guests.values():
                     guest.session.excuse(stall, now)
-                    guest.stalled_us += stall
             for guest in tuple(self.guests.values()):
                 if guest.ready.is_set():
                     self._check_silence(guest, now)
+                else:
+                    guest.check_join(now)
+            self.made_room()
             self.pump()
             expected = monotonic_us() + int(_TICK_S * 1e6)
 
@@ -147,8 +154,8 @@ class Host:
         silence = guest.session.silent(now)
         if silence is None:
             return
-        if guest.stalled_us > NO_CONTEST_STALL_US:
-            stalled, guest.stalled_us = guest.stalled_us // 1000, 0
+        if silence.stalled_us > NO_CONTEST_STALL_US:
+            stalled = silence.stalled_us // 1000
             self.hall.abandon(silence.pending.table, f"the referee stalled for {stalled} ms while a decision ran late")
         else:
             self.hall.silent(silence)
@@ -164,8 +171,21 @@ class Host:
             return None
         if self.asked_at_once and self._must_wait(guest):
             return None
-        response = guest.session.flush(monotonic_us())
-        return None if response is None else response.SerializeToString()
+        try:
+            response = guest.session.flush(monotonic_us())
+            return None if response is None else response.SerializeToString()
+        except Exception:  # noqa: BLE001  # as in the hall: the games concerned are spoiled, not the league
+            _LOG.exception("a message to %s cannot be made; its games are no contest", guest.terms.name)
+            self.failed(guest)
+            return None
+
+    def failed(self, guest: Guest) -> None:
+        """The referee itself has failed with the turns that a guest was about to get, or had: no bot is to blame."""
+        pending, guest.session.open = guest.session.open, {}
+        for one in pending.values():
+            self.hall.abandon(one.table, "the referee failed at a turn of this game; its log says how")
+        self.hall.touched.add(guest.session)
+        self.pump()
 
     def _must_wait(self, guest: Guest) -> bool:
         """Whether so many bots are thinking that this one has to queue; wakes the next in the queue if not."""
@@ -204,18 +224,25 @@ class _Handlers(grpc.GenericRpcHandler):
         if not guest.connect(stream):
             await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "too many streams")
             return
-        writer = asyncio.create_task(self._write(guest, stream, context))
+        reader = asyncio.ensure_future(self._read(guest, stream, context))
+        writer = asyncio.ensure_future(self._write(guest, stream, context))
+        stream.cut = reader.cancel
         try:
-            await self._read(guest, stream, context)
-        except asyncio.CancelledError:
-            raise
-        except Exception:  # noqa: BLE001  # whatever it is, its text must not cross the wire
-            _LOG.exception("a stream of %s ended by an error of the referee", guest.terms.name)
-            await context.abort(grpc.StatusCode.INTERNAL, "the referee failed")
+            error = await _until_over(reader, writer)
+            if error is not None:
+                _LOG.error("a stream of %s ends by an error of the referee", guest.terms.name, exc_info=error)
+                guest.spoiled()
+                self._host.failed(guest)
         finally:
+            reader.cancel()
             writer.cancel()
             guest.disconnect(stream)
+            self._host.made_room()
             self._host.pump()
+        if error is not None:
+            await context.abort(grpc.StatusCode.INTERNAL, "the referee failed")
+        if reader.cancelled():
+            await context.abort(grpc.StatusCode.UNAVAILABLE, "the referee has ended this stream")
 
     def _authenticate(self, context: Any) -> Guest | None:
         token = ""
@@ -224,40 +251,64 @@ class _Handlers(grpc.GenericRpcHandler):
                 token = value.removeprefix("Bearer ")
         guest = self._host.guests.get(token)
         owner = self._door.owner
-        if owner is not None and guest is not owner:
-            if guest is not None:
-                owner.on_fault(Fault.POLICY, "It came with the token of another session.")
-            return None
-        return guest
+        if guest is owner:
+            return guest
+        if owner is not None and guest is not None:
+            owner.on_fault(Fault.POLICY, "It came with the token of another session.")
+        return guest if owner is None and guest not in self._host.at_home else None
 
     async def _read(self, guest: Guest, stream: Stream, context: Any) -> None:
         host = self._host
         while True:
-            data = await context.read()
-            if data is grpc.aio.EOF:
+            data = await _received(context)
+            if data is None:
                 return
             guest.receive(stream, data)
             host.hall.touched.add(guest.session)  # it may be idle now, with turns waiting
+            host.made_room()
             host.pump()
-            if host.asked_at_once:
-                host.made_room()
 
     async def _write(self, guest: Guest, stream: Stream, context: Any) -> None:
-        try:
-            await stream.wake.wait()
-            if stream.farewell is None:
-                await context.write(wire.PlayResponse(joined=guest.greeting()).SerializeToString())
-            while True:
-                data = self._host.next_message(guest, stream)
-                if data is None:
-                    stream.wake.clear()
-                    await stream.wake.wait()
-                    continue
-                await context.write(data)
-                if stream.farewell is not None:
-                    return
-        except (grpc.RpcError, grpc.aio.UsageError, asyncio.InvalidStateError):
-            return  # the stream has ended; its reader says so
+        await stream.wake.wait()
+        if stream.farewell is None:
+            await _sent(context, wire.PlayResponse(joined=guest.greeting()).SerializeToString())
+        while True:
+            last = stream.farewell is not None
+            data = self._host.next_message(guest, stream)
+            if data is None:
+                stream.wake.clear()
+                await stream.wake.wait()
+            elif not await _sent(context, data) or last:
+                return
+
+
+async def _received(context: Any) -> bytes | None:
+    """The next message of a stream, ``None`` when it has ended, however that happened."""
+    try:
+        data = await context.read()
+    except Exception:  # noqa: BLE001  # gRPC has many ways to say that a stream has ended
+        return None
+    return None if data is grpc.aio.EOF else data
+
+
+async def _sent(context: Any, data: bytes) -> bool:
+    """Whether a message could be sent; if not, the stream has ended, and its reader says so."""
+    try:
+        await context.write(data)
+    except Exception:  # noqa: BLE001  # as above
+        return False
+    return True
+
+
+async def _until_over(reader: asyncio.Future[None], writer: asyncio.Future[None]) -> BaseException | None:
+    """Waits until the guest has ended its stream, or for a moment after the farewell; the error if one ended it."""
+    done, _ = await asyncio.wait({reader, writer}, return_when=asyncio.FIRST_COMPLETED)
+    if reader not in done and writer.exception() is None:
+        await asyncio.wait({reader}, timeout=_PARTING_S)
+    return next(
+        (task.exception() for task in (writer, reader) if task.done() and not task.cancelled() and task.exception()),
+        None,
+    )
 
 
 def _add_health_and_reflection(server: grpc.aio.Server) -> None:

@@ -14,6 +14,7 @@ from referee.session import Answer, Session
 
 PROTOCOL_MINOR = 0
 MAX_MESSAGE_BYTES = 64 * 1024
+JOIN_SECONDS = 10.0
 _STREAMS_A_GAME = 5
 
 
@@ -31,12 +32,16 @@ class Terms:
 
 
 class Stream:
-    """One connection of a guest. ``wake`` tells its writer that something may be ready."""
+    """One connection of a guest. ``wake`` tells its writer that something may be ready, ``cut`` ends it at once.
+
+    ``opened_us`` is when the guest connected by it.
+    """
 
     def __init__(self) -> None:
         self.wake = asyncio.Event()
+        self.cut: Callable[[], object] = lambda: None
         self.farewell: wire.Farewell | None = None
-        self.done = False
+        self.opened_us = 0
 
     def dismiss(self, reason: wire.FarewellReason.ValueType, sentence: str) -> None:
         """Says farewell on this stream; nothing else is sent after it."""
@@ -48,7 +53,8 @@ class Stream:
 class Guest:
     """One session slot of an entrant. It outlives streams and processes; ``on_loss`` is told when a stream ends early.
 
-    ``ready`` is set while a joined stream is there. ``on_fault`` is told of faults that end the session.
+    ``ready`` is set while a joined stream is there. ``on_fault`` is told of faults that end the session, ``on_refusal``
+    of a Join that was refused (``refusal`` says why).
     """
 
     def __init__(
@@ -62,12 +68,13 @@ class Guest:
         self.refusal = ""
         self.streams = 0
         self.games = 0
-        self.leaving = False
+        self.leaving = self.condemned = False
         self.stateful = False
         self.version = ""
         self.on_loss: Callable[[], None] = lambda: None
         self.on_fault: Callable[[Fault, str], None] = lambda _fault, _sentence: None
-        self.stalled_us = 0
+        self.on_refusal: Callable[[], None] = lambda: None
+        self._farewell = wire.Farewell()
 
     @property
     def token_digest(self) -> str:
@@ -76,21 +83,59 @@ class Guest:
 
     def connect(self, stream: Stream) -> bool:
         """A new authenticated stream takes over; ``False`` if there have been too many of them."""
+        if self.leaving:
+            stream.dismiss(self._farewell.reason, self._farewell.sentence)
+            return True
         self.streams += 1
-        if self.streams > _STREAMS_A_GAME * (1 + self.games):
-            self.on_fault(Fault.PROTOCOL, f"It opened {self.streams} streams.")
+        if self.condemned or self.streams > _STREAMS_A_GAME * (1 + self.games):
+            self._condemn(f"It opened {self.streams} streams; {_STREAMS_A_GAME} a game are enough.")
             return False
         if self.stream is not None:
             old, self.stream = self.stream, None
             self.ready.clear()
             old.dismiss(wire.FAREWELL_REASON_SUPERSEDED, "A newer stream with the same token has taken over.")
             self.session.lost_stream(cautious=False)
-        self.stream = stream
+        self.stream, stream.opened_us = stream, self._clock()
         return True
+
+    def renew(self) -> None:
+        """A new process is about to be started: what is left of the old one's connection is no concern of it."""
+        self.hang_up()
+        self.refusal, self.streams, self.session.strays, self.condemned = "", 0, 0, False
+
+    def hang_up(self) -> None:
+        """Ends the stream from our side; its end is no loss any more."""
+        stream, self.stream = self.stream, None
+        self.ready.clear()
+        if stream is not None and stream.farewell is None:
+            stream.cut()
+
+    def spoiled(self) -> None:
+        """The referee has failed with this guest's stream: it has to dial in again, and is not to blame."""
+        if not self.leaving:
+            self.on_fault(Fault.NO_CONTEST, "Its stream was ended by an error of the referee.")
+
+    def check_join(self, now_us: int) -> None:
+        """Refuses a stream that has not joined in time."""
+        stream = self.stream
+        if stream is None or self.ready.is_set() or stream.farewell is not None:
+            return
+        if now_us - stream.opened_us > JOIN_SECONDS * 1e6:
+            self._refuse(stream, f"It did not join within {JOIN_SECONDS:.0f} seconds of opening a stream.")
+
+    def _refuse(self, stream: Stream, refusal: str, sentence: str = "") -> None:
+        self.refusal = refusal
+        stream.dismiss(wire.FAREWELL_REASON_REFUSED, sentence or refusal)
+        self.on_refusal()
+
+    def _condemn(self, sentence: str) -> None:
+        """The session is over by its own fault; whatever else it sends is not read."""
+        if not self.condemned:
+            self.condemned = True
+            self.on_fault(Fault.PROTOCOL, sentence)
 
     def disconnect(self, stream: Stream) -> None:
         """A stream has ended, for whatever reason."""
-        stream.done = True
         if stream is not self.stream:
             return
         self.stream = None
@@ -100,7 +145,7 @@ class Guest:
 
     def receive(self, stream: Stream, data: bytes) -> None:
         """One message of the bot, as bytes."""
-        if stream is not self.stream or stream.farewell is not None:
+        if stream is not self.stream or stream.farewell is not None or self.condemned:
             return
         try:
             request = wire.PlayRequest.FromString(data)
@@ -114,7 +159,6 @@ class Guest:
             self._stray(stream)
         if request.moves:
             answers = self.session.heard(request.moves, self._clock())
-            self.stalled_us = 0
             self._judge(answers)
         elif not request.HasField("join"):
             self._stray(stream)
@@ -123,14 +167,16 @@ class Guest:
     def _stray(self, stream: Stream) -> None:
         self.session.strays += 1
         if not self.ready.is_set():
-            self.refusal = "Its first message was no Join."
-            stream.dismiss(wire.FAREWELL_REASON_REFUSED, "The first message has to be a PlayRequest with a Join.")
+            self._refuse(
+                stream,
+                "Its first message was no Join (AF-PROTO-005).",
+                "The first message has to be a PlayRequest with a Join.",
+            )
         self._check_strays()
 
     def _check_strays(self) -> None:
         if self.session.strays > STRAYS:
-            strays, self.session.strays = self.session.strays, 0
-            self.on_fault(Fault.PROTOCOL, f"AF-PROTO-004: it sent {strays} messages or moves that answer nothing.")
+            self._condemn(f"AF-PROTO-004: it sent {self.session.strays} messages or moves that answer nothing.")
 
     def _join(self, stream: Stream, request: wire.PlayRequest) -> None:
         if not request.HasField("join"):
@@ -139,10 +185,8 @@ class Guest:
         join = request.join
         lacking = [name for name in self.terms.variants if join.variants and name not in join.variants]
         if lacking:
-            self.refusal = f"It plays {_listed(join.variants)}, not {lacking[0]}."
-            stream.dismiss(
-                wire.FAREWELL_REASON_REFUSED, f"This league plays {lacking[0]}, which your Join does not name."
-            )
+            sentence = f"This league plays {lacking[0]}, which your Join does not name."
+            self._refuse(stream, f"It plays {_listed(join.variants)}, not {lacking[0]}.", sentence)
             return
         wanted = join.max_in_flight if join.HasField("max_in_flight") else 1
         self.session.max_in_flight = max(1, min(wanted, self.terms.max_in_flight))
@@ -164,6 +208,7 @@ class Guest:
     def leave(self, reason: wire.FarewellReason.ValueType, sentence: str) -> None:
         """Says farewell; from now on the end of the stream is no fault."""
         self.leaving = True
+        self._farewell = wire.Farewell(reason=reason, sentence=sentence)
         if self.stream is not None:
             self.stream.dismiss(reason, sentence)
 

@@ -14,11 +14,10 @@ from referee.faults import Fault
 from referee.hall import Hall
 from referee.protocol import wire
 from referee.seats.exits import Exit
-from referee.seats.guest import Guest
+from referee.seats.guest import JOIN_SECONDS, Guest
 from referee.seats.launch import BotProcess, LaunchError
 from referee.table import Table
 
-JOIN_SECONDS = 10.0
 FAILED_STARTS = 3
 RESTARTS_A_LAP = 10
 GRACE_SECONDS = 30.0
@@ -57,6 +56,7 @@ class Keeper:
         self._crashed: set[Table] = set()
         guest.on_loss = lambda: self.lost(Loss(Fault.DISCONNECT, "Its stream ended before Farewell."))
         guest.on_fault = lambda fault, sentence: self.lost(Loss(fault, sentence))
+        guest.on_refusal = lambda: self.lost(Loss(Fault.START_FAILED, guest.refusal))
 
     def lost(self, loss: Loss) -> None:
         """The player has gone, or has to go. The first word counts until it is back."""
@@ -64,7 +64,7 @@ class Keeper:
             self._loss.set_result(loss)
 
     def hung(self) -> None:
-        """Two silences in a row: the player is ended, which counts as a crash."""
+        """Two silences in a row: the player is ended, or a remote one's stream; that counts as a crash."""
         self.lost(Loss(Fault.CRASH, "It did not answer twice in a row and was ended."))
 
     async def run(self) -> None:
@@ -82,7 +82,9 @@ class Keeper:
         session, hall = self.guest.session, self._hall
         self._note(loss.fault, loss.sentence)
         suspect = session.lone()
-        if loss.fault in _LOSES_ALL:
+        if loss.fault is Fault.NO_CONTEST:
+            pass  # ours: the games concerned have ended already
+        elif loss.fault in _LOSES_ALL:
             for table in hall.tables_of(session):
                 hall.lose(table, session, loss.fault, loss.sentence)
         elif suspect is not None:
@@ -106,16 +108,20 @@ class LocalKeeper(Keeper):
     def __init__(
         self, guest: Guest, hall: Hall, note: Callable[[Fault, str], None], start: Callable[[], BotProcess]
     ) -> None:
+        """``start`` launches its process; ``on_start`` is told of each that was."""
         super().__init__(guest, hall, note)
         self._start = start
+        self.on_start: Callable[[BotProcess], None] = lambda _process: None
         self.process: BotProcess | None = None
 
     async def run(self) -> None:
         """Starts the bot, and again after every loss, until it is given up or cancelled."""
         failures = restarts = 0
         try:
-            while True:
+            while not self.guest.leaving:
                 failure = await self._launch()
+                if failure and self.guest.leaving:
+                    return
                 if failure:
                     failures += 1
                     self._note(Fault.START_FAILED, failure)
@@ -129,8 +135,9 @@ class LocalKeeper(Keeper):
                 loss = await self._until_lost()
                 if self.guest.leaving:
                     return
+                self.guest.hang_up()
                 self._judge_loss(loss)
-                restarts += 1
+                restarts += loss.fault is not Fault.NO_CONTEST
                 if restarts > RESTARTS_A_LAP:
                     self._give_up(f"It was lost {restarts} times in one lap.")
                     return
@@ -140,15 +147,18 @@ class LocalKeeper(Keeper):
     async def _launch(self) -> str:
         """Starts the process and waits for its Join; returns what went wrong, or an empty text."""
         self._renew()
-        self.guest.refusal = ""
+        self.guest.renew()
         try:
             self.process = self._start()
         except LaunchError as error:
             return str(error)
+        self.on_start(self.process)
         joined: asyncio.Future[Any] = asyncio.ensure_future(self.guest.ready.wait())
         ended: asyncio.Future[Any] = asyncio.ensure_future(self.process.exited())
         watched: set[asyncio.Future[Any]] = {joined, ended, self._loss}
         done, _ = await asyncio.wait(watched, timeout=JOIN_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+        if self.guest.refusal:  # it has been told; it may have something to say to its log
+            await asyncio.wait({ended}, timeout=_PARTING_SECONDS)
         for waiting in (joined, ended):
             waiting.cancel()
         if joined in done:
@@ -170,15 +180,14 @@ class LocalKeeper(Keeper):
         ended: asyncio.Future[Any] = asyncio.ensure_future(process.exited())
         watched: set[asyncio.Future[Any]] = {ended, self._loss}
         await asyncio.wait(watched, return_when=asyncio.FIRST_COMPLETED)
-        if not ended.done():
+        said = self._loss.result() if self._loss.done() else None
+        if said is not None and said.fault is Fault.DISCONNECT:  # perhaps because its process is ending
             await asyncio.wait({ended}, timeout=_VERDICT_SECONDS)
-        own = ended.done()
         ended.cancel()
         exit_ = await process.kill()
-        said = self._loss.result() if self._loss.done() else None
         if said is not None and said.fault is not Fault.DISCONNECT:
             return said
-        return _verdict(exit_, own)
+        return _verdict(exit_)
 
     async def part(self) -> None:
         """After Farewell: gives the bot a moment to leave by itself, then ends it."""
@@ -193,10 +202,11 @@ class LocalKeeper(Keeper):
             await self.process.kill()
 
 
-def _verdict(exit_: Exit, own: bool) -> Loss:
-    if own and exit_.fault is not None:
+def _verdict(exit_: Exit) -> Loss:
+    """What to make of the end of a process whose stream ended early."""
+    if exit_.fault is not None:
         return Loss(exit_.fault, exit_.sentence)
-    if own:
+    if exit_.code == 0:
         return Loss(Fault.DISCONNECT, f"It left before Farewell. {exit_.sentence}")
     return Loss(Fault.DISCONNECT, "It ended its stream before Farewell, though its process went on.")
 
@@ -214,23 +224,31 @@ class RemoteKeeper(Keeper):
         super().__init__(guest, hall, note)
         self._wait = wait_seconds
         self._away: dict[Table, float] = {}
+        guest.on_loss = self._stream_lost
+
+    def _stream_lost(self) -> None:
+        """At once, for the next stream may be there before the keeper is."""
+        self.guest.session.lost_stream(cautious=False)
+        self.lost(Loss(Fault.DISCONNECT, "Its stream ended before Farewell."))
 
     async def run(self) -> None:
         """Waits for the bot, and again after every loss, until it is given up or cancelled."""
         if not await self._come_back(self._wait):
-            self._give_up(f"It did not dial in within {self._wait:.0f} seconds.")
+            self._give_up(f"It did not dial in within {self._wait:.0f} seconds. {self.guest.refusal}".strip())
             return
         while True:
             self._renew()
             self.settled.set()
             self.on_change()
             loss = await self._loss
-            if loss.fault in _LOSES_ALL or loss.fault is Fault.CRASH:
+            if loss.fault in _LOSES_ALL:
                 self._judge_loss(loss)
                 self._expel(loss)
                 return
             self._note(loss.fault, loss.sentence)
-            self.guest.session.lost_stream(cautious=False)
+            if loss.fault is Fault.CRASH:  # what hangs may be a dead network: then it dials again
+                self.guest.hang_up()
+                self.guest.session.lost_stream(cautious=False)
             if not await self._grace():
                 self._expel(Loss(Fault.DISCONNECT, f"It was away for more than {GRACE_SECONDS:.0f} seconds."))
                 return
