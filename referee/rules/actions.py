@@ -12,6 +12,7 @@ from math import comb
 from typing import Final, NamedTuple, overload
 
 from referee.cards import (
+    PACK_MASK,
     SUIT_NAMES,
     Card,
     CardError,
@@ -156,7 +157,7 @@ def action_text(kind: Kind, action: Action) -> str:
         case Kind.NAME_TRUMP:
             return SUIT_NAMES[action] if 0 <= action < 4 else f"suit number {action}"
         case Kind.DISCARD:
-            return f"keep {hand_text(action)}"
+            return f"set of cards number {action}" if action & ~PACK_MASK else f"keep {hand_text(action)}"
     return Call(action).name.lower() if action in tuple(Call) else f"call number {action}"
 
 
