@@ -2,6 +2,7 @@
 
 import contextlib
 import fcntl
+import hashlib
 import json
 import os
 import sqlite3
@@ -11,12 +12,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any, Self
 
-from referee.record import Record, canonical, record_digest, result_digest
+from referee.record import Record, canonical, result_digest
 from referee.store.chain import chain_next, chain_start
 from referee.store.schema import (
     SCHEMA,
     SCHEMA_VERSION,
     FaultRow,
+    Finished,
     FixtureRow,
     GameRow,
     SetRow,
@@ -26,6 +28,9 @@ from referee.store.schema import (
 
 MOST_RECORD_BYTES = 64 << 20
 """A record is never larger; a file that claims so is damaged, or wishes us ill."""
+
+
+_COMPRESSION = 1  # records shrink fourfold at once; a higher level costs more than it saves
 
 
 def now() -> str:
@@ -222,49 +227,35 @@ class Store:
                 (now(), outcome, reason, attempt),
             )
 
-    def finish_game(
-        self, attempt: int, fixture: FixtureRow, redeal: int, record: Record, summary: Mapping[str, Any]
-    ) -> int:
-        """Stores a finished game in one transaction and returns its number; a second result of it is refused."""
-        digest, result = record_digest(record), result_digest(record)
+    def finish_games(self, finished: Sequence[Finished]) -> None:
+        """Stores finished games, all in one transaction; a second result of one is refused, and the others with it."""
         with self._transaction() as db:
-            number = int(db.execute("SELECT coalesce(max(number), 0) + 1 FROM game").fetchone()[0])
-            db.execute(
-                "INSERT INTO game VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    fixture.id,
-                    redeal,
-                    attempt,
-                    number,
-                    zlib.compress(canonical(record)),
-                    digest,
-                    result,
-                    json.dumps(summary),
-                ),
-            )
-            db.executemany(
-                "INSERT INTO ruling VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                [
-                    (
-                        fixture.id,
-                        redeal,
-                        i,
-                        fixture.seats[entry["seat"]],
-                        entry["seat"],
-                        entry["step"],
-                        entry["fault"],
-                        entry["rule"],
-                        entry["sentence"],
-                        entry["consequence"],
-                    )
-                    for i, entry in enumerate(record["irregular"])
-                ],
-            )
-            db.execute(
-                "UPDATE attempt SET ended = ?, outcome = 'SCORED' WHERE id = ? AND ended IS NULL", (now(), attempt)
-            )
-            self._extend_chain(db, fixture.set_id, redeal, digest)
-        return number
+            number = int(db.execute("SELECT coalesce(max(number), 0) FROM game").fetchone()[0])
+            for game in finished:
+                number += 1
+                self._insert_game(db, number, game)
+
+    def _insert_game(self, db: sqlite3.Connection, number: int, game: Finished) -> None:
+        fixture, record, written = game.fixture, game.record, canonical(game.record)
+        key, digest = (fixture.id, game.redeal), hashlib.sha256(written).hexdigest()
+        blob, result = zlib.compress(written, _COMPRESSION), result_digest(record)
+        db.execute(
+            "INSERT INTO game VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (*key, game.attempt, number, blob, digest, result, json.dumps(game.summary)),
+        )
+        fields = ("step", "fault", "rule", "sentence", "consequence")
+        db.executemany(
+            "INSERT INTO ruling (fixture_id, redeal, number, entrant, seat, step, fault, rule, sentence, consequence)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [
+                (*key, i, fixture.seats[entry["seat"]], entry["seat"], *(entry[name] for name in fields))
+                for i, entry in enumerate(record["irregular"])
+            ],
+        )
+        db.execute(
+            "UPDATE attempt SET ended = ?, outcome = 'SCORED' WHERE id = ? AND ended IS NULL", (now(), game.attempt)
+        )
+        self._extend_chain(db, fixture.set_id, game.redeal, digest)
 
     def _extend_chain(self, db: sqlite3.Connection, set_id: str, redeal: int, digest: str) -> None:
         chain, games, now_redeal = db.execute(

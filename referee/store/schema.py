@@ -1,6 +1,7 @@
 """The tables of a store, and their rows."""
 
 import sqlite3
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -80,6 +81,17 @@ class GameRow:
     record_digest: str
     result_digest: str
     summary: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A finished game about to be stored: its attempt, fixture, redeal, record and summary."""
+
+    attempt: int
+    fixture: FixtureRow
+    redeal: int
+    record: dict[str, Any]
+    summary: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

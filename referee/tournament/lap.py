@@ -39,6 +39,8 @@ _OBJECTIVES = {
     "points": wire.OBJECTIVE_POINTS,
 }
 REMOTE_LATENCY_US = 500_000
+_TICK_SECONDS = 0.25
+_LOOK_AHEAD = 200
 
 
 class Sink(Protocol):
@@ -62,6 +64,9 @@ class Sink(Protocol):
     def launched(self, processes: Sequence[Mapping[str, object]]) -> None:
         """These processes see the games of this lap."""
 
+    def tick(self) -> None:
+        """Called a few times a second while games are played."""
+
 
 class Lap:
     """One lap. ``play`` returns when every game is over, or soon after ``stop`` was set."""
@@ -76,6 +81,7 @@ class Lap:
         self._keepers: dict[Slot, Keeper] = {}
         self._load: dict[Slot, int] = {}
         self._changed = asyncio.Event()
+        self._failure: Exception | None = None
         self._gone: dict[str, str] = {}
         self._turn_ids = random_ids()
 
@@ -202,17 +208,22 @@ class Lap:
                 break
             self._changed.clear()
             changed: asyncio.Future[Any] = asyncio.ensure_future(self._changed.wait())
-            await asyncio.wait({changed, stopped}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({changed, stopped}, timeout=_TICK_SECONDS, return_when=asyncio.FIRST_COMPLETED)
             changed.cancel()
+            if self._failure is not None:
+                raise self._failure
+            self._sink.tick()
         stopped.cancel()
 
     def _feed(self) -> None:
-        while self._queue:
-            game = self._queue[0]
+        """Starts every game whose bots all have room for one more, in the order of the schedule."""
+        waiting: deque[GamePlan] = deque()
+        while self._queue and len(waiting) < _LOOK_AHEAD:
+            game = self._queue.popleft()
             slots = list(zip(game.seats, game.slots, strict=True))
             if any(self._load[slot] >= self.plan.max_in_flight for slot in slots):
-                return
-            self._queue.popleft()
+                waiting.append(game)
+                continue
             for slot in slots:
                 self._load[slot] += 1
                 self._guests[slot].games += 1
@@ -220,6 +231,7 @@ class Lap:
             table = Table(spec, partial(self.plan.pack, game), self._turn_ids.__next__, house)
             self._plans[table] = game
             self._hall.open(table, [self._guests[slot].session for slot in slots])
+        self._queue.extendleft(reversed(waiting))
 
     def _drop_withdrawn(self) -> None:
         """Ends what cannot be played without a bot that was given up."""
@@ -235,7 +247,15 @@ class Lap:
                 self._hall.abandon(table, "a bot was withdrawn")
 
     def _finish(self, table: Table) -> Record | None:
-        """Reports a finished game and makes room for the next."""
+        """Reports a finished game and makes room for the next. What fails here ends the lap, not a bot's stream."""
+        try:
+            return self._report(table)
+        except Exception as error:  # noqa: BLE001  # raised again by play, where somebody can act on it
+            self._failure = self._failure or error
+            self._changed.set()
+            return None
+
+    def _report(self, table: Table) -> Record | None:
         game = self._plans.pop(table)
         for slot in zip(game.seats, game.slots, strict=True):
             self._load[slot] -= 1

@@ -1,5 +1,6 @@
 """Where finished games go: into the store at once, or into a list that a worker sends home."""
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Any, Protocol
 from referee.faults import Fault
 from referee.proceedings import Ruling
 from referee.record import Record
-from referee.store import FixtureRow, Store
+from referee.store import Finished, FixtureRow, Store
 from referee.table import Table
 from referee.tournament.plan import GamePlan
 from referee.tournament.summary import summarise
@@ -34,6 +35,9 @@ class Listener(Protocol):
 
 
 Event = tuple[str, tuple[Any, ...]]
+
+_TOGETHER_SECONDS = 0.2
+_MOST_TOGETHER = 64
 
 
 @dataclass(slots=True)
@@ -65,14 +69,23 @@ class Collector:
     def launched(self, processes: Sequence[Mapping[str, object]]) -> None:
         """Nothing to keep: a worker's processes end with it."""
 
+    def tick(self) -> None:
+        """Nothing waits here."""
+
 
 class StoreSink:
-    """Writes to the store, one transaction a game, and tells the listener."""
+    """Writes to the store and tells the listener.
+
+    Games that finish within a fifth of a second share a transaction, for each has to wait for the disk. A game counts
+    as finished, and is told, only when it is stored.
+    """
 
     def __init__(self, store: Store, listener: Listener) -> None:
         self._store, self._listener = store, listener
         self._attempts: dict[str, int] = {}
         self._processes: list[Mapping[str, object]] = []
+        self._ready: list[tuple[GamePlan, Finished]] = []
+        self._stored_at = 0.0
         self.again: list[GamePlan] = []
         self.gone: dict[str, str] = {}
 
@@ -89,8 +102,23 @@ class StoreSink:
     def stored(self, game: GamePlan, record: Record, summary: Mapping[str, Any]) -> None:
         """Stores a finished game whose summary is made already."""
         row = FixtureRow(game.fixture_id, game.set_id, game.rotation, game.seats)
-        self._store.finish_game(self._attempts.pop(game.fixture_id), row, game.redeal, record, summary)
-        self._listener.game(game, summary)
+        attempt = self._attempts.pop(game.fixture_id)
+        self._ready.append((game, Finished(attempt, row, game.redeal, record, summary)))
+        self.tick()
+
+    def tick(self) -> None:
+        """Stores what is ready, unless that was done a moment ago."""
+        if len(self._ready) >= _MOST_TOGETHER or time.monotonic() - self._stored_at >= _TOGETHER_SECONDS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Stores what is ready."""
+        ready, self._ready = self._ready, []
+        if ready:
+            self._store.finish_games([finished for _, finished in ready])
+            self._stored_at = time.monotonic()
+            for game, finished in ready:
+                self._listener.game(game, finished.summary)
 
     def no_contest(self, game: GamePlan, reason: str) -> None:
         """Ends the attempt; the game is to be played again."""
@@ -127,9 +155,11 @@ class StoreSink:
         """Takes over what a worker has collected."""
         for name, arguments in events:
             getattr(self, name)(*arguments)
+        self.flush()
 
     def end(self, reason: str) -> None:
-        """Ends the attempts that are still open: stopped, or without a bot that was withdrawn."""
+        """Stores what is ready and ends the attempts that are still open: stopped, or with a bot that was withdrawn."""
+        self.flush()
         for number in self._attempts.values():
             self._store.end_attempt(number, "STOPPED", reason)
         self._attempts = {}
