@@ -30,7 +30,6 @@ JUDGED: Final = frozenset({Fault.ILLEGAL_ACTION, Fault.MALFORMED})
 MOST_RAW_BYTES: Final = 1024
 """Of a malformed move a record keeps so many bytes; one cut short cannot be parsed again."""
 
-_STOCKS: Final = {"face_up": "face_up_draw", "face_down": "face_down_draw"}
 _REASONS: Final = {
     "COUNT_H": EndReason.COUNT_HIGH,
     "COUNT_L": EndReason.COUNT_LOW,
@@ -97,17 +96,6 @@ def opinion(table: Table, action: Action) -> bool | None:
     return None if deal is None or deal.kind is None else deal.judge(for_oracle(deal.kind, action))
 
 
-def oracle_rules(rules: RuleSet) -> dict[str, Any]:
-    """House rules as the oracle calls them."""
-    values = rules.as_dict()
-    values["turned_score"] = dict(values.pop("turned_scores"))
-    points = values["point_cards"] = dict(values["point_cards"])
-    if rules.left_pedro and "5" in points:
-        points["left5"] = points["5"]
-    values["stock"] = _STOCKS.get(values["stock"], values["stock"])
-    return values
-
-
 def for_oracle(kind: str, action: Action) -> OracleAction:
     """An action as the oracle reads it. What is no card, suit or call becomes a text that is none."""
     if kind == Kind.BID.name:
@@ -131,7 +119,7 @@ class _Judge:
     def __init__(self, table: Table) -> None:
         spec = table.spec
         self.table, self.rules = table, spec.rules
-        self.game = OracleGame(oracle_rules(spec.rules), spec.seats, spec.first_dealer)
+        self.game = OracleGame(spec.rules.as_dict(), spec.seats, spec.first_dealer)
         self.deal: OracleDeal | None = None
         self.rulings, self.unproven = 0, Counter[str]()
         self._step, self._number = 0, 0

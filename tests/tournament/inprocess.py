@@ -14,20 +14,22 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from referee import deals
 from referee.faults import Fault
 from referee.protocol import wire
 from referee.protocol.translate import Malformed, read_move
-from referee.record import write_record
+from referee.record import Record, write_record
 from referee.rules import Action, Kind
 from referee.seats.house import house
 from referee.store import Store
 from referee.table import Table
 from referee.tournament.definition import Definition, parse_definition
 from referee.tournament.entrants import Entrant, Roster
-from referee.tournament.league import begin, plan_of, read_league
-from referee.tournament.plan import GamePlan, LeaguePlan
+from referee.tournament.league import begin, plan_of, read_league, rules_of
+from referee.tournament.plan import BotPlan, GamePlan, LeaguePlan
 from referee.tournament.runner import Outcome, Runner
 from referee.tournament.schedule import Schedule, plan
+from referee.view import Turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,20 +53,18 @@ class Lost:
 
 
 Reply = Action | Late | Garbled | Lost
-Player = Callable[..., Reply]
-
-PLAYERS: Mapping[str, Player]
+Player = Callable[[Turn], Reply]
 
 
-def at_random(turn: Any) -> Reply:
+def at_random(turn: Turn) -> Reply:
     """Any legal action, the same for the same turn."""
     return chance_of(turn).choice(list(turn.legal))
 
 
-def reneges(turn: Any) -> Reply:
+def reneges(turn: Turn) -> Reply:
     """Sound, but now and then plays a card that it may not play, or a bid that there is not."""
     chance = chance_of(turn)
-    if chance.random() < 0.02:
+    if chance.random() < 0.05:
         held = [card for card in range(64) if turn.hand >> card & 1]
         wrong = [card for card in held if card not in turn.legal] if turn.kind is Kind.PLAY else [15]
         if wrong:
@@ -72,7 +72,7 @@ def reneges(turn: Any) -> Reply:
     return house(turn)
 
 
-def stumbles(turn: Any) -> Reply:
+def stumbles(turn: Turn) -> Reply:
     """Sound, but now and then late, garbled, or gone."""
     number = chance_of(turn).randrange(400)
     if number < 2:
@@ -82,9 +82,9 @@ def stumbles(turn: Any) -> Reply:
     return Lost() if number == 5 else house(turn)
 
 
-def chance_of(turn: Any) -> random.Random:
+def chance_of(turn: Turn) -> random.Random:
     """A source of chance that belongs to the turn."""
-    return random.Random(f"{turn.chair.bot_seed}/{turn.deal}/{turn.decision}")
+    return random.Random(f"{turn.chair.bot_seed}/{turn.deal}/{turn.decision}")  # noqa: S311  # repeatable, not secret
 
 
 def league_text(
@@ -94,11 +94,13 @@ def league_text(
     sets: int = 2,
     variant: str = "auction-pitch",
     seed: str | None = "kitchen",
+    length: str = "target",
     more: str = "",
 ) -> str:
-    """A definition in TOML. ``more`` is put in front: further sections."""
+    """A definition in TOML. ``more`` is further sections."""
     lines = [
-        f'[tournament]\nname = "Test league"\nvariant = "{variant}"\nseats = {seats}',
+        f'[tournament]\nname = "Test league"\nvariant = "{variant}"\nseats = {seats}\nlength = "{length}"',
+        'objective = "points"' if length == "deal" else "",
         f"[schedule]\nsets = {sets}" + (f'\nseed = "{seed}"' if seed is not None else ""),
         more,
         *(f'[[bots]]\npath = "{name}"' for name in names),
@@ -109,6 +111,24 @@ def league_text(
 def roster(names: Sequence[str]) -> Roster:
     """Entrants by these names, of version 1, that have no program."""
     return Roster(tuple(Entrant(name, name, "1", (), None, "", False, (), None) for name in names))
+
+
+def record_of(players: Mapping[str, Player], *, fixture: int = 0, **shape: Any) -> Record:
+    """The record of one game of a league that is kept nowhere. ``shape`` goes to ``league_text``."""
+    definition = parse_definition(league_text(list(players), **shape))
+    planned = plan(definition.shape(), roster(list(players)).entrants).fixtures[fixture]
+    game = GamePlan(planned.id, planned.set_id, planned.rotation, planned.seats, planned.slots)
+    league = LeaguePlan(
+        league=definition.tournament.name,
+        master=deals.seeded_master(str(definition.schedule.seed)),
+        rules=rules_of(definition),
+        seats=definition.tournament.seats,
+        objective=definition.tournament.objective,
+        commitment="",
+        bots={name: BotPlan(name, "1", None) for name in players},
+        log_dir=Path(),
+    )
+    return write_record(play_game(league, game, players), league.about(game))
 
 
 def play_game(plan_: LeaguePlan, game: GamePlan, players: Mapping[str, Player]) -> Table:
@@ -140,16 +160,22 @@ def _feed(table: Table, reply: Reply, charged_us: int) -> None:
 
 
 class InProcess(Runner):
-    """A runner whose laps are played in process."""
+    """A runner whose laps are played in process. After ``most`` games it stops, as after a Ctrl-C."""
 
-    def __init__(self, store: Store, schedule: Schedule, players: Mapping[str, Player], listener: Any = None) -> None:
+    def __init__(
+        self, store: Store, schedule: Schedule, players: Mapping[str, Player], listener: Any = None, most: int = 1 << 30
+    ) -> None:
         self.league = read_league(store)
-        self.players = players
+        self.players, self.left = players, most
         super().__init__(store, self.league, schedule, plan_of(self.league, Path(), "none"), listener or Silent())
 
     def _lap_here(self, games: Sequence[GamePlan]) -> None:
         self._sink.begin(games)
         for game in games:
+            if not self.left:
+                self.stop()
+                break
+            self.left -= 1
             table = play_game(self._plan, game, self.players)
             self._sink.finished(game, table, write_record(table, self._plan.about(game)))
         self._sink.end("stopped")
@@ -179,8 +205,9 @@ def play_league(path: Path, players: Mapping[str, Player], text: str | None = No
     return path
 
 
-def go_on(path: Path, players: Mapping[str, Player]) -> Outcome:
-    """Plays what is left of a league."""
+def go_on(path: Path, players: Mapping[str, Player], most: int = 1 << 30) -> Outcome:
+    """Plays what is left of a league, or ``most`` games of it."""
     with Store.write(path) as store:
         league = read_league(store)
-        return InProcess(store, plan(league.definition.shape(), league.entrants), players).run()
+        schedule = plan(league.definition.shape(), league.entrants)
+        return InProcess(store, schedule, players, most=most).run()
