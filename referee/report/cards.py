@@ -73,7 +73,9 @@ def _index(card: Card) -> str:
 
 def _pip(card: Card, x: float, y: float, size: float) -> str:
     half = size / 2
-    return f'<use href="#suit-{SUITS[card >> 4]}" x="{x - half:g}" y="{y - half:g}" width="{size:g}" height="{size:g}"/>'
+    return (
+        f'<use href="#suit-{SUITS[card >> 4]}" x="{x - half:g}" y="{y - half:g}" width="{size:g}" height="{size:g}"/>'
+    )
 
 
 def _middle(card: Card) -> str:

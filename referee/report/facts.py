@@ -31,12 +31,13 @@ class SeatFigure:
 class Facts:
     """What is known of a league.
 
-    ``names``: what to call each entrant, harmless and short. ``copies``: entrant to the bot that it is a copy of.
+    ``file``: the path of its store. ``names``: what to call each entrant, harmless and short. ``copies``: entrant to the bot that it is a copy of.
     ``games``: all stored games of the present deals; ``scored``: those of scored sets. ``seats``: by entrant, one figure a
     seat, None where it never sat. ``times``: by entrant, decisions counted in the buckets of ``summary.histogram``.
     ``rulings``: of all stored games, as ``Store.rulings`` gives them.
     """
 
+    file: str
     league: League
     table: Standings
     finished: bool
@@ -77,6 +78,7 @@ def gather(store: Store, league: League, table: Standings | None = None) -> Fact
     scored = [game for game in games if game.summary["set"] in scored_ids]
     withdrawn = {key: about["withdrawn"] for key, about in store.entrants().items() if about["withdrawn"]}
     return Facts(
+        file=str(store.path),
         league=league,
         table=table if table is not None else standings_of(store, league),
         finished=facts.get("state") == "finished",

@@ -147,9 +147,7 @@ def _names(texts: Sequence[object], seats: int) -> tuple[str, ...]:
     """Harmless names, one a seat; seats that would look alike are numbered."""
     given = [name(text) for text in texts][:seats]
     given += [f"seat {seat + 1}" for seat in range(len(given), seats)]
-    return tuple(
-        text if given.count(text) == 1 else f"{text} (seat {seat + 1})" for seat, text in enumerate(given)
-    )
+    return tuple(text if given.count(text) == 1 else f"{text} (seat {seat + 1})" for seat, text in enumerate(given))
 
 
 def _forfeited_at(items: Sequence[Irregularity]) -> Mapping[int, int]:

@@ -83,14 +83,13 @@ def _steps(deal: FilmedDeal) -> list[list[Any]]:
         more: dict[str, Any] = {}
         expected = [_after(hand, step, seat) for seat, hand in enumerate(hands)]
         changed = {str(s): _hand(now) for s, now in enumerate(step.hands) if now != expected[s]}
-        for name, now, before in (
-            ("t", step.trump, trump),
-            ("p", step.pitcher, pitcher),
-            ("b", step.bid, bid),
-            ("n", step.stock, stock),
-        ):
-            if now != before:
-                more[name] = now
+        figures = {
+            "t": (step.trump, trump),
+            "p": (step.pitcher, pitcher),
+            "b": (step.bid, bid),
+            "n": (step.stock, stock),
+        }
+        more |= {name: now for name, (now, before) in figures.items() if now != before}
         if step.events != (_obvious(step),):
             more["e"] = step.events
         if changed:
@@ -99,7 +98,9 @@ def _steps(deal: FilmedDeal) -> list[list[Any]]:
             more["w"] = step.trick_to
         if step.by_house:
             more["x"] = 1
-        made.append([step.seat, int(step.kind), _action(step), _legal(step.kind, step.legal), *([more] if more else [])])
+        made.append(
+            [step.seat, int(step.kind), _action(step), _legal(step.kind, step.legal), *([more] if more else [])]
+        )
         hands, trump, pitcher, bid, stock = step.hands, step.trump, step.pitcher, step.bid, step.stock
     return made
 

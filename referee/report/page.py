@@ -6,13 +6,17 @@ from typing import Any
 
 from referee.record import Record
 from referee.report.choice import ChosenGame, choose
+from referee.report.counts import bid_rows, seat_table
+from referee.report.cross import heat_map
 from referee.report.facts import Facts, gather
 from referee.report.film import film
 from referee.report.film_json import film_json, to_script
 from referee.report.forest import forest
 from referee.report.harmless import harmless
+from referee.report.history import history
 from referee.report.render import render
 from referee.report.rulings import fault_lines, ruling_groups
+from referee.report.times import times
 from referee.report.verdict import judge
 from referee.report.wide import HINTS, LEFT, columns
 from referee.store import Store
@@ -53,11 +57,28 @@ def render_report(facts: Facts, games: Sequence[ChosenGame] = ()) -> str:
         skipped=[
             (harmless(path, 200), harmless(reason)) for path, reason in facts.league.facts.get("skipped", ())[:50]
         ],
+        heat=heat_map(facts),
+        history=history(facts, verdict.winner),
+        seats=seat_table(facts),
+        bids=bid_rows(facts),
+        times=times(facts),
+        file=harmless(Path(facts.file).name, 100),
+        played_by=_played_by(facts),
         groups=ruling_groups(facts, shown),
         faults=fault_lines(facts),
         games=games,
         games_json=to_script(game.data for game in games if game.data),
     )
+
+
+def _played_by(facts: Facts) -> str:
+    """The program and the machine that played, in words."""
+    known = facts.league.facts
+    code, host = known.get("code", {}), known.get("host", {})
+    sandbox = known.get("sandbox")
+    shut = "bots not shut in" if sandbox == "none" else f"bots shut in by {sandbox}"
+    parts = (f"Referee {code.get('referee')}", f"house {code.get('house')}", f"Python {code.get('python')}")
+    return harmless(f"{', '.join(parts)}; {host.get('system')}; {shut}")
 
 
 def write_replay(record: Record, number: int, path: Path, names: Sequence[str] = ()) -> Path:
@@ -67,7 +88,9 @@ def write_replay(record: Record, number: int, path: Path, names: Sequence[str] =
     """
     data = film_json(film(record, number, names))
     path.parent.mkdir(parents=True, exist_ok=True)
-    page = render("replay.html.j2", number=number, names=data["names"], title=_league(record), games_json=to_script([data]))
+    page = render(
+        "replay.html.j2", number=number, names=data["names"], title=_league(record), games_json=to_script([data])
+    )
     path.write_text(page, "utf-8")
     return path
 

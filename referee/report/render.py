@@ -44,6 +44,14 @@ def minus(figure: object) -> str:
     return str(figure).replace("-", "\N{MINUS SIGN}")
 
 
+def broken(cell: str) -> Any:
+    """A figure of the standings in two lines, its interval below it."""
+    from markupsafe import Markup
+
+    main, blank, rest = cell.partition(" ")
+    return Markup('{}{}<span class="broken">{}</span>').format(main, blank, rest) if rest else cell
+
+
 @cache
 def _environment() -> Any:
     from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -55,5 +63,5 @@ def _environment() -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update(harmless=harmless, minus=minus)
+    made.filters.update(harmless=harmless, minus=minus, broken=broken)
     return made

@@ -84,6 +84,8 @@ def fault_lines(facts: Facts) -> list[FaultLine]:
     for fault in facts.faults:
         counts.setdefault((fault.entrant, fault.fault, fault.sentence), []).append(fault.log)
     return [
-        FaultLine(facts.called(entrant), harmless(fault, 40), harmless(sentence, 300), len(logs), harmless(logs[-1], 200))
+        FaultLine(
+            facts.called(entrant), harmless(fault, 40), harmless(sentence, 300), len(logs), harmless(logs[-1], 200)
+        )
         for (entrant, fault, sentence), logs in list(counts.items())[:50]
     ]

@@ -112,11 +112,20 @@ def _open(
         headline = f"No single winner: {_listed([called(bot) for bot in best])} cannot be told apart."
     else:
         headline = f"No single winner: {len(best)} of {len(bots)} bots could be the best."
+    others = len(bots) - len(best)
+    leaders = [row for row in ranked if row.rank_low == 1]
+    ahead = all(row.rank_high is not None and row.rank_high <= len(leaders) for row in leaders)
+    each = "Both are" if len(best) == 2 else "Each of them is"
+    behind = (
+        f" {each} better than {'the other' if others == 1 else f'each of the {others} others'}."
+        if others and ahead
+        else ""
+    )
     return Verdict(
         headline,
         "open",
         "not decided",
-        f"{_figure(table, ranked[0], names)} Chance alone could make that lead. More sets would narrow it.",
+        f"{_figure(table, ranked[0], names)} Chance alone could make that lead; more sets would narrow it.{behind}",
     )
 
 
