@@ -8,14 +8,14 @@ import asyncio
 import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from referee.faults import Fault
-from referee.hall import Hall
 from referee.protocol import wire
 from referee.seats.exits import Exit
 from referee.seats.guest import JOIN_SECONDS, Guest
 from referee.seats.launch import BotProcess, LaunchError
+from referee.session import Session
 from referee.table import Table
 
 FAILED_STARTS = 3
@@ -43,10 +43,20 @@ class Loss:
     sentence: str
 
 
+class Losses(Protocol):
+    """What a keeper asks of the hall."""
+
+    def lose(self, table: Table, player: Session, fault: Fault, sentence: str) -> None:
+        """A player loses its game at a table."""
+
+    def tables_of(self, player: Session) -> list[Table]:
+        """The tables at which a player sits now."""
+
+
 class Keeper:
     """Keeps one guest. ``settled`` is set once it has joined or has been given up (``withdrawn`` then says why)."""
 
-    def __init__(self, guest: Guest, hall: Hall, note: Callable[[Fault, str], None]) -> None:
+    def __init__(self, guest: Guest, hall: Losses, note: Callable[[Fault, str], None]) -> None:
         """``note`` is told of every fault of the player outside a single decision."""
         self.guest, self._hall, self._note = guest, hall, note
         self.settled = asyncio.Event()
@@ -106,7 +116,7 @@ class LocalKeeper(Keeper):
     """Keeps a bot whose process we start."""
 
     def __init__(
-        self, guest: Guest, hall: Hall, note: Callable[[Fault, str], None], start: Callable[[], BotProcess]
+        self, guest: Guest, hall: Losses, note: Callable[[Fault, str], None], start: Callable[[], BotProcess]
     ) -> None:
         """``start`` launches its process; ``on_start`` is told of each that was."""
         super().__init__(guest, hall, note)
@@ -219,7 +229,7 @@ def _last_line(text: str) -> str:
 class RemoteKeeper(Keeper):
     """Keeps a bot that somebody else runs: it may be away for thirty seconds a game in all."""
 
-    def __init__(self, guest: Guest, hall: Hall, note: Callable[[Fault, str], None], wait_seconds: float) -> None:
+    def __init__(self, guest: Guest, hall: Losses, note: Callable[[Fault, str], None], wait_seconds: float) -> None:
         """``wait_seconds`` is how long the first Join may take."""
         super().__init__(guest, hall, note)
         self._wait = wait_seconds
