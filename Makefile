@@ -29,10 +29,7 @@ help: ## list these targets
 venv: .venv/dev.stamp ## make .venv with everything for development
 
 league: .venv/runtime.stamp ## run a real league of sample bots over gRPC and write its report
-	@$(BIN)/referee run tournaments/kitchen.toml
-	@report=$$(find leagues -name '*.html' -exec ls -t {} + 2>/dev/null | head -n 1); \
-	[ -n "$$report" ] || { echo 'referee: the league has left no report under leagues/' >&2; exit 1; }; \
-	echo "Report: $(CURDIR)/$$report"
+	@$(BIN)/referee run tournaments/kitchen.toml --new-season
 
 test: .venv/dev.stamp ## run the test suite (TESTS=tests/rules for a part of it)
 	@$(BIN)/python -m pytest $(TESTS)

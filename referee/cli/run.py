@@ -15,6 +15,7 @@ from rich.console import Console
 from referee.cli import app
 from referee.cli.screen import Quiet, Screen, plain_text
 from referee.cli.tables import json_table, notes, plain_table, rich_table
+from referee.report.page import write_report
 from referee.seats.sandbox import Choice, choose_sandbox
 from referee.store import Store
 from referee.tournament.definition import Definition, load_definition, parse_definition
@@ -24,8 +25,8 @@ from referee.tournament.league import (
     LeagueError,
     begin,
     check_unchanged,
-    newest_season,
     free_season,
+    newest_season,
     plan_of,
     read_league,
     store_path,
@@ -237,6 +238,7 @@ def _stopping(stop: Callable[[], None], console: Console) -> Iterator[None]:
 def _print_end(store: Store, league: League, outcome: Outcome, output: Output, path: Path) -> None:
     """The standings, and what can be done with the league now."""
     table = standings_of(store, league)
+    report = write_report(store, league, path.with_suffix(".html"), table)
     if output is Output.JSON:
         typer.echo(json_table(table))
         return
@@ -255,6 +257,7 @@ def _print_end(store: Store, league: League, outcome: Outcome, output: Output, p
         typer.echo(f"{secret}   Check everything with: referee verify {path}")
     else:
         typer.echo(f"Stopped with {outcome.open} sets open. Go on with: referee resume {path}")
+    typer.echo(f"Report: {report}")
 
 
 @app.command(epilog="Example: referee play mybot.py careful random --games 50")
