@@ -1,0 +1,93 @@
+"""Games at the umpire without any wire, for the tests of sessions, halls and servers."""
+
+from collections.abc import Callable, Sequence
+from itertools import count
+from typing import Any, Final
+
+from referee.faults import PROFILES
+from referee.hall import Hall
+from referee.proceedings import GameSpec, Limits, Ruling
+from referee.protocol import wire
+from referee.protocol.translate import move_message
+from referee.record import Record, write_record
+from referee.rules import variant
+from referee.seats.house import house
+from referee.session import Pending
+from referee.table import Table
+from referee.view import Chair
+from tests.helpers import seeded, shuffled
+
+MOVE_US: Final = 1_000_000
+BANK_US: Final = 3_000_000
+
+
+def new_table(
+    number: int = 1,
+    *,
+    ids: Callable[[], int] | None = None,
+    seats: int = 2,
+    game: str = "auction-pitch",
+    profile: str = "ranked",
+    limits: Limits | None = None,
+) -> Table:
+    """A game that is not started yet. ``number`` names it and fixes its packs."""
+    rules = variant(game)
+    chairs = tuple(Chair(number, seat, seats, rules, bot_seed=seat) for seat in range(seats))
+    spec = GameSpec(f"game-{number}", rules, chairs, 0, PROFILES[profile], limits or Limits(MOVE_US, BANK_US, 0))
+    return Table(
+        spec,
+        lambda deal: shuffled(seeded(f"{number}/{deal}")),
+        ids or count(1000 * number + 1).__next__,
+        house,
+    )
+
+
+class Book:
+    """Keeps what a hall reports: it is the organiser of the tests."""
+
+    def __init__(self) -> None:
+        self.records: dict[str, Record] = {}
+        self.void: dict[str, str] = {}
+        self.rulings: list[tuple[str, Ruling]] = []
+        self.hall = Hall(self.finish, lambda table, ruling: self.rulings.append((table.spec.key, ruling)))
+
+    def finish(self, table: Table) -> Record | None:
+        """Each game ends once."""
+        key = table.spec.key
+        assert key not in self.records
+        assert key not in self.void
+        if table.result is None:
+            self.void[key] = table.void or ""
+            return None
+        self.records[key] = write_record(table, {"league": "test"})
+        return self.records[key]
+
+
+def first_choice(pending: Pending) -> wire.Move:
+    """A legal answer to a turn."""
+    turn = pending.turn
+    return move_message(turn.turn_id, turn.kind, turn.legal[0])
+
+
+def answers_to(message: wire.PlayResponse | None) -> list[wire.Move]:
+    """A legal answer to each turn of a message, as a bot finds it."""
+    return [] if message is None else [answer_to(turn) for turn in message.turns]
+
+
+def answer_to(turn: wire.Turn) -> wire.Move:
+    """A legal answer to a turn, from its options alone."""
+    move = wire.Move(turn_id=turn.turn_id)
+    options: Any = turn.options
+    for field, values in (
+        ("card", options.cards),
+        ("bid", options.bids),
+        ("call", options.calls),
+        ("suit", options.suits),
+    ):
+        if values:
+            setattr(move, field, values[0])
+            return move
+    keep = options.keep
+    kept: Sequence[Any] = [*keep.must_keep, *keep.may_keep]
+    move.kept.extend(kept[: keep.count])
+    return move
