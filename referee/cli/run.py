@@ -5,6 +5,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -184,18 +185,19 @@ def _go_on(
     choice: Choice,
     door: tuple[str, tuple[str, str] | None],
     console: Console,
+    terminal: bool = False,
 ) -> None:
     """Plays what is left of the league at that path and prints how it stands."""
     with Store.write(path) as store:
         league = read_league(store)
         check_unchanged(league)
         schedule = plan_schedule(league.definition.shape(), league.entrants)
-        plan = plan_of(league, path.with_suffix(".logs"), choice.kind, *door)
+        plan = replace(plan_of(league, path.with_suffix(".logs"), choice.kind, *door), terminal=terminal)
         for key, token in league.facts["tokens"].items():
             console.print(f"remote bot {key}: REFEREE_ADDRESS={plan.listen} REFEREE_TOKEN={token}", markup=False)
         console.print(f"Commitment to all deals: {league.commitment}", markup=False)
         total = len(schedule.fixtures)
-        with _listener(output, console, total, store, league) as listener:
+        with _listener(Output.PLAIN if terminal else output, console, total, store, league) as listener:
             runner = Runner(store, league, schedule, plan, listener, workers)
             with _stopping(runner.stop, console):
                 outcome = runner.run()
@@ -269,7 +271,9 @@ def play(
     variant: Annotated[str, typer.Option(help="Which game.")] = "auction-pitch",
     seed: Annotated[str | None, typer.Option(help="Makes the deals reproducible.")] = None,
     output: OutputOption = Output.RICH,
-    no_clock: Annotated[bool, typer.Option("--no-clock", help="No time limits: a debugger may stop the bot.")] = False,
+    no_clock: Annotated[
+        bool, typer.Option("--no-clock", help="No time limits, and the bots share this terminal: for a debugger.")
+    ] = False,
     keep: Annotated[Path | None, typer.Option(help="Keep the games in this file.")] = None,
     sandbox: SandboxOption = Sandbox.NONE,
 ) -> None:
@@ -280,7 +284,7 @@ def play(
     choice = choose_sandbox(sandbox.value)
     path = keep or free_season(LEAGUES / "play.sqlite")
     begin(definition, roster, path, choice.kind, {})
-    _go_on(path, 1, output, choice, ("", None), console)
+    _go_on(path, 1, output, choice, ("", None), console, terminal=no_clock)
 
 
 def _quick_definition(bots: list[str], games: int, variant: str, seed: str | None, no_clock: bool) -> str:

@@ -21,6 +21,7 @@ from referee.tournament.plan import GamePlan
 
 _SHOWN_RULINGS = 3
 _REFRESH_SECONDS = 2.0
+_REST = 30  # the table may take a thirtieth of the time
 
 
 def plain_text(text: str, limit: int = 300) -> str:
@@ -82,6 +83,7 @@ class Screen(Quiet):
         self._task: TaskID = self._progress.add_task("games", total=total, completed=done, rate="")
         self._table, self._shown = table, table()
         self._started, self._games, self._last = time.monotonic(), 0, time.monotonic()
+        self._pause = _REFRESH_SECONDS
         self._live = Live(self._picture(), console=console, refresh_per_second=4, transient=True)
 
     def __enter__(self) -> Self:
@@ -97,8 +99,10 @@ class Screen(Quiet):
         now = time.monotonic()
         rate = 60 * self._games / max(now - self._started, 0.001)
         self._progress.update(self._task, advance=1, rate=f"{rate:,.0f} games/min")
-        if now - self._last > _REFRESH_SECONDS:
-            self._shown, self._last = self._table(), now
+        if now - self._last > self._pause:
+            self._shown = self._table()
+            self._last = time.monotonic()
+            self._pause = max(_REFRESH_SECONDS, _REST * (self._last - now))
             self._live.update(self._picture())
 
     def _picture(self) -> RenderableType:

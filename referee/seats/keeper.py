@@ -7,7 +7,7 @@ any) is lost by it, and gives up on a bot that cannot be kept.
 import asyncio
 import contextlib
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from referee.faults import Fault
@@ -37,10 +37,14 @@ _LOSES_ALL = frozenset({Fault.PROTOCOL, Fault.POLICY})
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """A player has gone, for which fault, and a sentence for people."""
+    """A player has gone, for which fault, and a sentence for people.
+
+    ``words`` are the last that it wrote. They go to the fault's log line only: two runs of the same game may differ there.
+    """
 
     fault: Fault
     sentence: str
+    words: str = ""
 
 
 class Losses(Protocol):
@@ -90,7 +94,7 @@ class Keeper:
         After a first loss the open turns are asked again one by one, so that one poison turn costs one game.
         """
         session, hall = self.guest.session, self._hall
-        self._note(loss.fault, loss.sentence)
+        self._note(loss.fault, f"{loss.sentence} {loss.words}".strip())
         suspect = session.lone()
         if loss.fault is Fault.NO_CONTEST:
             pass  # ours: the games concerned have ended already
@@ -197,7 +201,7 @@ class LocalKeeper(Keeper):
         exit_ = await process.kill()
         if said is not None and said.fault is not Fault.DISCONNECT:
             return said
-        return _verdict(exit_)
+        return replace(_verdict(exit_), words=_last_line(process.tail()))
 
     async def part(self) -> None:
         """After Farewell: gives the bot a moment to leave by itself, then ends it."""

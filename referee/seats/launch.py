@@ -76,12 +76,15 @@ def launch(
     log_path: Path,
     limits: Limits = _DEFAULTS,
     sandbox: Policy = "auto",
+    terminal: bool = False,
 ) -> BotProcess:
     """Starts a bot and returns at once; the bot finds `address` and `token` in its environment.
 
     `address` is `unix:PATH`, whose server listens already, or without a sandbox also `tcp:HOST:PORT`. The socket should
     lie in a folder that is closed to other users: it is opened to the bot's own user id. In `work_dir` the bot without
     a sandbox gets its private folder, removed in the end. An existing log is continued.
+
+    With `terminal` the bot has the referee's own terminal instead of a log, so that a debugger in it can be talked to.
 
     Call it in the running event loop of the main thread: bubblewrap ends a bot together with the thread that started it.
     Raises LaunchError if the bot cannot be started (START_FAILED), SandboxError if the sandbox demanded does not work,
@@ -100,7 +103,7 @@ def launch(
         prepare = _with_box if kind == "bubblewrap" else _without_box
         start = prepare(command, program, limits, work_dir, address=address, token=token, signs=signs)
         undo.callback(start.close)
-        popen, pipe = _spawn(command.name, start)
+        popen, pipe = _spawn(command.name, start, terminal=terminal)
         undo.pop_all()
     for handle in start.handles:
         os.close(handle)
@@ -165,8 +168,8 @@ def _without_box(
     return _Start(tuple(argv), given, command.folder.absolute(), group=group, scratch=scratch)
 
 
-def _spawn(name: str, start: _Start) -> tuple[subprocess.Popen[bytes], int]:
-    """Starts the process. Returns it and the reading end of the pipe that carries both its outputs."""
+def _spawn(name: str, start: _Start, *, terminal: bool) -> tuple[subprocess.Popen[bytes], int]:
+    """Starts the process. Returns it and the reading end of the pipe that carries both its outputs (or nothing)."""
     out, into = os.pipe()
     try:
         popen = subprocess.Popen(
@@ -174,10 +177,10 @@ def _spawn(name: str, start: _Start) -> tuple[subprocess.Popen[bytes], int]:
             env=start.environment,
             cwd=start.folder,
             pass_fds=start.handles,
-            stdin=subprocess.DEVNULL,
-            stdout=into,
-            stderr=into,
-            start_new_session=True,
+            stdin=None if terminal else subprocess.DEVNULL,
+            stdout=None if terminal else into,
+            stderr=None if terminal else into,
+            start_new_session=not terminal,
         )
     except OSError as error:
         os.close(out)

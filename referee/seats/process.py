@@ -126,6 +126,8 @@ class BotProcess:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             # Its number is its own until we reap it, and so is that of its process group.
             os.killpg(self.pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(self.pid, signal.SIGKILL)  # a bot at our own terminal is in our process group
 
     def _wait_for_end(self) -> int | None:
         """Has `_ended` called when the first process has ended. Returns the pidfd, None where there is no such thing."""

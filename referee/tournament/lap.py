@@ -165,6 +165,7 @@ class Lap:
                 log_path=self.log_path(key, slot),
                 limits=self.plan.bot_limits,
                 sandbox=self.plan.sandbox,
+                terminal=self.plan.terminal,
             )
             self._sink.launched([{"entrant": key, "pid": process.pid, "sandbox": process.sandbox}])
             return process

@@ -177,6 +177,7 @@ def plan_of(
         sandbox=sandbox,
         max_in_flight=limits.max_in_flight,
         asked_at_once=(os.cpu_count() or 1) if competitive else 0,
+        max_processes=limits.max_processes or 2 * (os.cpu_count() or 1) + league.definition.tournament.seats,
         listen=listen,
         tls=tls,
     )

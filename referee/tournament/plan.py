@@ -39,7 +39,10 @@ class GamePlan:
 
 @dataclass(frozen=True, slots=True)
 class LeaguePlan:
-    """What holds for every game of a league. ``master`` is the secret of all packs."""
+    """What holds for every game of a league. ``master`` is the secret of all packs.
+
+    ``max_processes`` bounds the bot processes alive at once (0 = no bound); with ``terminal`` the bots share ours.
+    """
 
     league: str
     master: bytes = field(repr=False)
@@ -55,6 +58,8 @@ class LeaguePlan:
     sandbox: Policy = "auto"
     max_in_flight: int = 64
     asked_at_once: int = 0
+    max_processes: int = 0
+    terminal: bool = False
     listen: str = ""
     tls: tuple[str, str] | None = None
 

@@ -122,11 +122,12 @@ class Runner:
     # One stage: rotation r of all its sets in lap r.
 
     def _stage_here(self, sets: Sequence[PlannedSet]) -> None:
-        for games in self._laps(sets):
-            self._play_until_done(games, self._lap_here)
-            if self._stopping.is_set():
-                return
-        self._score(sets)
+        for group in by_processes(sets, self._plan.max_processes):
+            for games in self._laps(group):
+                self._play_until_done(games, self._lap_here)
+                if self._stopping.is_set():
+                    return
+            self._score(group)
 
     def _lap_here(self, games: Sequence[GamePlan]) -> None:
         self._sink.begin(games)
@@ -181,6 +182,8 @@ class Runner:
     def _stage_by_workers(self, pool: Executor, sets: Sequence[PlannedSet]) -> None:
         """Deals the sets out in blocks; each worker plays all laps of its block with bot processes of its own."""
         blocks = [block for block in (sets[i :: self._workers] for i in range(self._workers)) if block]
+        share = self._plan.max_processes // self._workers
+        blocks = [group for block in blocks for group in by_processes(block, share)]
         todo = [[lap for lap in self._laps(block) if lap] for block in blocks]
         self._sink.begin([game for laps in todo for lap in laps for game in lap])
         try:
@@ -212,6 +215,25 @@ class Runner:
 
 def _game_plan(fixture: Fixture, row: SetRow) -> GamePlan:
     return GamePlan(fixture.id, fixture.set_id, fixture.rotation, fixture.seats, fixture.slots, row.redeal)
+
+
+def by_processes(sets: Sequence[PlannedSet], most: int) -> list[list[PlannedSet]]:
+    """Sets in groups whose bots are at most that many processes; a table that needs more is a group by itself.
+
+    Sets of one table stay together, so that few bots are started twice. 0 = one group.
+    """
+    if most <= 0:
+        return [list(sets)]
+    groups: list[list[PlannedSet]] = []
+    alive: set[tuple[str, int]] = set()
+    for planned in sorted(sets, key=lambda one: one.table):
+        needed = {process for fixture in planned.fixtures for process in fixture.processes}
+        if not groups or len(alive | needed) > most:
+            groups.append([])
+            alive = set()
+        groups[-1].append(planned)
+        alive |= needed
+    return groups
 
 
 _STOP: Any = None
