@@ -53,6 +53,10 @@ class Hall:
         self._on_ruling = on_ruling
         self._local: deque[tuple[Table, Turn, Local]] = deque()
 
+    def organise(self, finish: Finish, on_ruling: Callable[[Table, Ruling], None] | None = None) -> None:
+        """From now on somebody else takes the finished tables and hears of the rulings."""
+        self._finish, self._on_ruling = finish, on_ruling
+
     def open(self, table: Table, players: Sequence[Player]) -> None:
         """Seats the players (by seat) and starts the game."""
         self.seated[table] = players

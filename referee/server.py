@@ -78,6 +78,13 @@ class Host:
         self.guests[guest.token] = guest
         self._by_session[guest.session] = guest
 
+    def dismiss(self, guest: Guest) -> None:
+        """A guest that will not come again."""
+        self.guests.pop(guest.token, None)
+        self._by_session.pop(guest.session, None)
+        self._queueing.pop(guest, None)
+        self.at_home.discard(guest)
+
     def pump(self) -> None:
         """Wakes the writers of the sessions that have something to send.
 

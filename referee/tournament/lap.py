@@ -6,6 +6,7 @@ over, every bot is sent off and its process and storage are gone before the next
 
 import asyncio
 import contextlib
+import logging
 import secrets
 import shutil
 import socket
@@ -17,28 +18,17 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from referee.faults import Fault
-from referee.hall import Hall
 from referee.proceedings import Ruling
-from referee.protocol import wire
-from referee.protocol.translate import rule_set_message
 from referee.record import Record, write_record
-from referee.seats.guest import Guest, Terms
 from referee.seats.house import house
-from referee.seats.keeper import Keeper, LocalKeeper, RemoteKeeper
+from referee.seats.keeper import Keeper, LocalKeeper
 from referee.seats.launch import BotProcess, launch
-from referee.server import Door, Host, monotonic_us
 from referee.table import Table
 from referee.tournament.plan import GamePlan, LeaguePlan
+from referee.tournament.venue import Slot, Venue, new_guest, send_off
 
-Slot = tuple[str, int]
-"""An entrant and which of its sessions."""
-
-_OBJECTIVES = {
-    "place": wire.OBJECTIVE_PLACE,
-    "stakes": wire.OBJECTIVE_STAKES,
-    "points": wire.OBJECTIVE_POINTS,
-}
-REMOTE_LATENCY_US = 500_000
+_LOG = logging.getLogger(__name__)
+_UNWRITTEN = "the referee could not write its record; its log says how"
 _TICK_SECONDS = 0.25
 _LOOK_AHEAD = 200
 
@@ -71,77 +61,62 @@ class Sink(Protocol):
 class Lap:
     """One lap. ``play`` returns when every game is over, or soon after ``stop`` was set."""
 
-    def __init__(self, plan: LeaguePlan, games: Sequence[GamePlan], sink: Sink, stop: asyncio.Event) -> None:
+    def __init__(
+        self,
+        plan: LeaguePlan,
+        games: Sequence[GamePlan],
+        sink: Sink,
+        stop: asyncio.Event,
+        venue: Venue | None = None,
+    ) -> None:
+        """``venue`` is where the remote bots are, already open; without one the lap has its own, for local bots."""
         self.plan, self._sink, self._stop = plan, sink, stop
         self._queue = deque(games)
         self._plans: dict[Table, GamePlan] = {}
-        self._hall = Hall(self._finish, self._ruled)
-        self._host = Host(self._hall, plan.asked_at_once)
-        self._guests: dict[Slot, Guest] = {}
+        self._venue = venue or Venue(plan, lambda _key, _fault, _sentence: None)
+        self._is_guest = venue is not None
+        self._hall, self._host = self._venue.hall, self._venue.host
+        self._hall.organise(self._finish, self._ruled)
         self._keepers: dict[Slot, Keeper] = {}
         self._load: dict[Slot, int] = {}
         self._changed = asyncio.Event()
-        self._failure: Exception | None = None
+        self._failure: BaseException | None = None
         self._gone: dict[str, str] = {}
         self._turn_ids = random_ids()
 
     async def play(self) -> None:
-        """Plays all games of the lap."""
+        """Plays all games of the lap. Raises what the sink raised, or what else kept the referee from going on."""
         folder = Path(tempfile.mkdtemp(prefix="referee-"))
+        self._venue.on_change, self._venue.on_failure = self._changed.set, self._fail
         try:
-            async with contextlib.AsyncExitStack() as stack:
-                await self._admit(stack, folder)
+            if not self._is_guest:
+                await self._venue.open({})
+            async with contextlib.AsyncExitStack() as doors:
+                await self._admit(doors, folder)
                 async with self._attended():
                     await self._play_all()
         finally:
+            if not self._is_guest:
+                await self._venue.close(stopped=self._stop.is_set())
             shutil.rmtree(folder, ignore_errors=True)
 
-    async def _admit(self, stack: contextlib.AsyncExitStack, folder: Path) -> None:
-        """Opens the doors: a socket of its own for each local bot, one address for all remote ones."""
+    async def _admit(self, doors: contextlib.AsyncExitStack, folder: Path) -> None:
+        """Opens a door for each local bot: a socket of its own."""
         slots = sorted({slot for game in self._queue for slot in zip(game.seats, game.slots, strict=True)})
-        remote_door: Door | None = None
         for number, (key, slot) in enumerate(slots):
-            bot = self.plan.bots[key]
-            guest = self._guest(key, slot)
-            self._guests[key, slot] = guest
             self._load[key, slot] = 0
-            if bot.command is None:
-                if remote_door is None:
-                    remote_door = await stack.enter_async_context(self._host.serve(self.plan.listen))
-                keeper: Keeper = RemoteKeeper(guest, self._hall, self._noter(key, slot), bot.wait_seconds)
-            else:
-                door = await stack.enter_async_context(
-                    self._host.serve(_address(folder / f"{number}.sock"), owner=guest)
-                )
-                start = self._starter(key, slot, door.address, folder)
-                keeper = LocalKeeper(guest, self._hall, self._noter(key, slot), start)
-            keeper.on_change = self._changed.set
+            if self.plan.bots[key].command is None:
+                self._keepers[key, slot] = self._venue.keepers[key, slot]
+                continue
+            guest = new_guest(self.plan, self._hall, key, slot)
+            address = _address(folder / f"{number}.sock")
+            door = await doors.enter_async_context(self._host.serve(address, owner=guest))
+            start = self._starter(key, slot, door.address, guest.token, folder)
+            keeper = LocalKeeper(guest, self._hall, self._noter(key, slot), start)
+            keeper.on_start = self._noter_of_starts(key)
             self._keepers[key, slot] = keeper
+            self._venue.keep((key, slot), keeper)
             self._host.admit(guest)
-        self._host.on_hung = self._hung
-
-    def _guest(self, key: str, slot: int) -> Guest:
-        plan, bot = self.plan, self.plan.bots[key]
-        joined = wire.Joined(
-            move_ms=plan.limits.move_us // 1000,
-            bank_ms=plan.limits.bank_us // 1000,
-            game_ms=plan.limits.game_us // 1000,
-            objective=_OBJECTIVES[plan.objective],
-            rule_sets=[rule_set_message(plan.rules, 1)],
-            commitment=plan.commitment or None,
-            retries=plan.profile.retries,
-            forfeit_after=plan.profile.forfeit_after,
-        )
-        terms = Terms(
-            key,
-            slot,
-            (plan.rules.name,),
-            joined,
-            plan.limits.move_us,
-            plan.max_in_flight,
-            REMOTE_LATENCY_US if bot.command is None else 0,
-        )
-        return Guest(bot.token or secrets.token_urlsafe(24), terms, self._hall.answered, monotonic_us)
 
     def log_path(self, key: str, slot: int) -> Path:
         """Where the output of a bot's process goes."""
@@ -151,70 +126,65 @@ class Lap:
     def _noter(self, key: str, slot: int) -> Callable[[Fault, str], None]:
         return lambda fault, sentence: self._sink.fault(key, fault, sentence, self.log_path(key, slot))
 
-    def _starter(self, key: str, slot: int, address: str, folder: Path) -> Callable[[], BotProcess]:
-        command, token = self.plan.bots[key].command, self._guests[key, slot].token
+    def _noter_of_starts(self, key: str) -> Callable[[BotProcess], None]:
+        return lambda process: self._sink.launched([{"entrant": key, "pid": process.pid, "sandbox": process.sandbox}])
 
-        def start() -> BotProcess:
-            if command is None:
-                raise TypeError(f"{key} is no local bot")
-            process = launch(
-                command,
-                address=address,
-                token=token,
-                work_dir=folder,
-                log_path=self.log_path(key, slot),
-                limits=self.plan.bot_limits,
-                sandbox=self.plan.sandbox,
-                terminal=self.plan.terminal,
-            )
-            self._sink.launched([{"entrant": key, "pid": process.pid, "sandbox": process.sandbox}])
-            return process
-
-        return start
-
-    def _hung(self, guest: Guest) -> None:
-        for slot, other in self._guests.items():
-            if other is guest:
-                self._keepers[slot].hung()
+    def _starter(self, key: str, slot: int, address: str, token: str, folder: Path) -> Callable[[], BotProcess]:
+        command = self.plan.bots[key].command
+        if command is None:
+            raise TypeError(f"{key} is no local bot")
+        return partial(
+            launch,
+            command,
+            address=address,
+            token=token,
+            work_dir=folder,
+            log_path=self.log_path(key, slot),
+            limits=self.plan.bot_limits,
+            sandbox=self.plan.sandbox,
+        )
 
     @contextlib.asynccontextmanager
     async def _attended(self) -> AsyncIterator[None]:
-        """Keeps clocks and bots while the body runs; afterwards sends every bot off and ends what does not leave."""
-        watch = asyncio.create_task(self._host.watch())
-        keeping = [asyncio.create_task(keeper.run()) for keeper in self._keepers.values()]
+        """Keeps the local bots while the body runs; afterwards sends them off and ends what does not leave."""
+        locals_ = {slot: keeper for slot, keeper in self._keepers.items() if isinstance(keeper, LocalKeeper)}
+        keeping = [self._venue.attend(keeper.run()) for keeper in locals_.values()]
         try:
             yield
         finally:
-            for guest in self._guests.values():
-                reason = wire.FAREWELL_REASON_STOPPING if self._stop.is_set() else wire.FAREWELL_REASON_FINISHED
-                guest.leave(reason, "The league goes on later." if self._stop.is_set() else "All games are over.")
-            locals_ = [keeper for keeper in self._keepers.values() if isinstance(keeper, LocalKeeper)]
-            await asyncio.gather(*(keeper.part() for keeper in locals_))
-            watch.cancel()
+            for keeper in locals_.values():
+                send_off(keeper.guest, stopped=self._stop.is_set())
+            await asyncio.gather(*(keeper.part() for keeper in locals_.values()))
             for task in keeping:
                 task.cancel()
-            await asyncio.gather(watch, *keeping, return_exceptions=True)
+            await asyncio.gather(*keeping, return_exceptions=True)
+            for slot in locals_:
+                self._venue.dismiss(slot)
 
     async def _play_all(self) -> None:
         """Feeds the games as the bots can take them, until all are over or the lap is stopped."""
-        settled: asyncio.Future[Any] = asyncio.gather(*(keeper.settled.wait() for keeper in self._keepers.values()))
         stopped: asyncio.Future[Any] = asyncio.ensure_future(self._stop.wait())
-        await asyncio.wait({settled, stopped}, return_when=asyncio.FIRST_COMPLETED)
-        settled.cancel()
-        while not self._stop.is_set():
-            self._drop_withdrawn()
-            self._feed()
-            self._host.pump()
-            if not self._queue and not self._hall.seated:
-                break
-            self._changed.clear()
-            changed: asyncio.Future[Any] = asyncio.ensure_future(self._changed.wait())
-            await asyncio.wait({changed, stopped}, timeout=_TICK_SECONDS, return_when=asyncio.FIRST_COMPLETED)
-            changed.cancel()
-            if self._failure is not None:
-                raise self._failure
-            self._sink.tick()
-        stopped.cancel()
+        try:
+            while not self._stop.is_set() and self._failure is None:
+                self._changed.clear()
+                if all(keeper.settled.is_set() for keeper in self._keepers.values()):
+                    self._drop_withdrawn()
+                    self._feed()
+                    self._host.pump()
+                    if not self._queue and not self._hall.seated:
+                        break
+                await self._change(stopped)
+                self._sink.tick()
+        finally:
+            stopped.cancel()
+        if self._failure is not None:
+            raise self._failure
+
+    async def _change(self, stopped: asyncio.Future[Any]) -> None:
+        """Waits until something has changed, or for a moment."""
+        changed: asyncio.Future[Any] = asyncio.ensure_future(self._changed.wait())
+        await asyncio.wait({changed, stopped}, timeout=_TICK_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+        changed.cancel()
 
     def _feed(self) -> None:
         """Starts every game whose bots all have room for one more, in the order of the schedule."""
@@ -227,11 +197,11 @@ class Lap:
                 continue
             for slot in slots:
                 self._load[slot] += 1
-                self._guests[slot].games += 1
+                self._keepers[slot].guest.games += 1
             spec = self.plan.spec(game, next(self._turn_ids))
             table = Table(spec, partial(self.plan.pack, game), self._turn_ids.__next__, house)
             self._plans[table] = game
-            self._hall.open(table, [self._guests[slot].session for slot in slots])
+            self._hall.open(table, [self._keepers[slot].guest.session for slot in slots])
         self._queue.extendleft(reversed(waiting))
 
     def _drop_withdrawn(self) -> None:
@@ -247,13 +217,17 @@ class Lap:
             if self._gone.keys() & set(self._plans[table].seats):
                 self._hall.abandon(table, "a bot was withdrawn")
 
+    def _fail(self, error: BaseException) -> None:
+        """Ends the lap by an error that no game and no bot has caused; ``play`` raises it."""
+        self._failure = self._failure or error
+        self._changed.set()
+
     def _finish(self, table: Table) -> Record | None:
         """Reports a finished game and makes room for the next. What fails here ends the lap, not a bot's stream."""
         try:
             return self._report(table)
         except Exception as error:  # noqa: BLE001  # raised again by play, where somebody can act on it
-            self._failure = self._failure or error
-            self._changed.set()
+            self._fail(error)
             return None
 
     def _report(self, table: Table) -> Record | None:
@@ -261,16 +235,26 @@ class Lap:
         for slot in zip(game.seats, game.slots, strict=True):
             self._load[slot] -= 1
         self._changed.set()
-        if table.result is None:
-            if not self._gone.keys() & set(game.seats):
-                self._sink.no_contest(game, table.void or "unknown")
-            return None
-        record = write_record(table, self.plan.about(game))
-        self._sink.finished(game, table, record)
+        record = self._record(table, game)
+        if record is not None:
+            self._sink.finished(game, table, record)
+        elif not self._gone.keys() & set(game.seats):
+            self._sink.no_contest(game, table.void or _UNWRITTEN)
         return record
 
+    def _record(self, table: Table, game: GamePlan) -> Record | None:
+        """The record of a game that has a result and can be written down."""
+        try:
+            return None if table.result is None else write_record(table, self.plan.about(game))
+        except Exception:  # noqa: BLE001  # one game is spoiled by it, not the league
+            _LOG.exception("game %s: %s", game.fixture_id, _UNWRITTEN)
+            return None
+
     def _ruled(self, table: Table, ruling: Ruling) -> None:
-        self._sink.ruled(self._plans[table], ruling)
+        try:
+            self._sink.ruled(self._plans[table], ruling)
+        except Exception as error:  # noqa: BLE001  # as in _finish
+            self._fail(error)
 
 
 def random_ids() -> Iterator[int]:
