@@ -102,7 +102,7 @@ def close_played(deal: Deal) -> None:
     for seat, pile in enumerate(deal.taken):
         pips[deal.side(seat)] += pips_in(pile)
     awards = _items(deal, pips) if deal.rules.scoring == "items" else _points(deal)
-    deltas, set_back = _contract(deal, _made(deal, (*deal.at_once, *awards)))
+    deltas, set_back = contract(deal, _made(deal, (*deal.at_once, *awards)))
     _close(deal, Ending.PLAYED, awards, pips, deltas, set_back, _all_four(deal, awards))
 
 
@@ -142,7 +142,7 @@ def _made(deal: Deal, awards: Sequence[Award]) -> list[int]:
     return made
 
 
-def _contract(deal: Deal, made: list[int]) -> tuple[list[int], int | None]:
+def contract(deal: Deal, made: list[int]) -> tuple[list[int], int | None]:
     """What each side adds to its score, and the side that failed its contract (AF-SCORE-007 to 009, 023)."""
     if deal.pitcher is None:
         return made, None
