@@ -193,8 +193,6 @@ def _go_on(
         check_unchanged(league)
         schedule = plan_schedule(league.definition.shape(), league.entrants)
         plan = replace(plan_of(league, path.with_suffix(".logs"), choice.kind, *door), terminal=terminal)
-        for key, token in league.facts["tokens"].items():
-            console.print(f"remote bot {key}: REFEREE_ADDRESS={plan.listen} REFEREE_TOKEN={token}", markup=False)
         console.print(f"Commitment to all deals: {league.commitment}", markup=False)
         total = len(schedule.fixtures)
         with _listener(Output.PLAIN if terminal else output, console, total, store, league) as listener:

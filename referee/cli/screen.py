@@ -60,6 +60,14 @@ class Quiet:
         """A game that is played again."""
         self._line(f"no contest {game.fixture_id}: {reason}; it is played again", "magenta")
 
+    def remote(self, entrant: str, address: str, token: str) -> None:
+        """Where a remote bot dials in, and with what; in full, whatever its length."""
+        self._console.print(
+            f"remote bot {plain_text(entrant)}: REFEREE_ADDRESS={address} REFEREE_TOKEN={token}",
+            markup=False,
+            soft_wrap=True,
+        )
+
     def _line(self, text: str, style: str) -> None:
         self._console.print(Text(plain_text(text, 600), style=style), soft_wrap=True)
 

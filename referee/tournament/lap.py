@@ -8,7 +8,6 @@ import asyncio
 import contextlib
 import logging
 import secrets
-import shutil
 import socket
 import tempfile
 from collections import deque
@@ -23,6 +22,8 @@ from referee.record import Record, write_record
 from referee.seats.house import house
 from referee.seats.keeper import Keeper, LocalKeeper
 from referee.seats.launch import BotProcess, launch
+from referee.seats.scratch import make_folder, remove_folder
+from referee.seats.trees import owner
 from referee.table import Table
 from referee.tournament.plan import GamePlan, LeaguePlan
 from referee.tournament.venue import Slot, Venue, new_guest, send_off
@@ -86,7 +87,7 @@ class Lap:
 
     async def play(self) -> None:
         """Plays all games of the lap. Raises what the sink raised, or what else kept the referee from going on."""
-        folder = Path(tempfile.mkdtemp(prefix="referee-"))
+        folder = make_folder(Path(tempfile.gettempdir()), f"{owner()}.{secrets.token_hex(8)}")
         self._venue.on_change, self._venue.on_failure = self._changed.set, self._fail
         try:
             if not self._is_guest:
@@ -98,7 +99,7 @@ class Lap:
         finally:
             if not self._is_guest:
                 await self._venue.close(stopped=self._stop.is_set())
-            shutil.rmtree(folder, ignore_errors=True)
+            remove_folder(folder)
 
     async def _admit(self, doors: contextlib.AsyncExitStack, folder: Path) -> None:
         """Opens a door for each local bot: a socket of its own."""

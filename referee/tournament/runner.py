@@ -8,12 +8,16 @@ import asyncio
 import ctypes
 import multiprocessing
 import signal
+import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from referee.seats.orphans import end_orphans
@@ -25,6 +29,7 @@ from referee.tournament.roots import roots
 from referee.tournament.schedule import Fixture, PlannedSet, Schedule
 from referee.tournament.sink import Collector, Event, Listener, StoreSink
 from referee.tournament.table_of import standings_of
+from referee.tournament.venue import Venue
 
 LAP_SECONDS = 30.0
 MOST_NO_CONTESTS = 3
@@ -48,10 +53,13 @@ class Runner:
         self, store: Store, league: League, schedule: Schedule, plan: LeaguePlan, listener: Listener, workers: int = 1
     ) -> None:
         self._store, self._league, self._schedule, self._plan = store, league, schedule, plan
-        self._workers = workers
+        self._remote = sorted(key for key, bot in plan.bots.items() if bot.command is None)
+        self._workers = 1 if self._remote else workers  # remote bots dial in to this process
         self._sink = StoreSink(store, listener)
+        self._loop: asyncio.Runner | None = None
+        self._venue: Venue | None = None
         self._stopping = threading.Event()
-        self._wake: Callable[[], None] = lambda: None
+        self._wake: Callable[[], object] = lambda: None
         self._sets = {planned.id: planned for planned in schedule.sets}
 
     def stop(self) -> None:
@@ -61,47 +69,74 @@ class Runner:
 
     def run(self) -> Outcome:
         """Plays until every set is scored or void, or until stopped. Raises ``StoreError`` or ``LeagueError``."""
+        self._check_schedule()
+        end_orphans(Path(tempfile.gettempdir()))
         self._settle_earlier_attempts()
         self._void_withdrawn()
-        size = _FIRST_STAGE
-        if self._workers > 1:
-            with _Pool(self._workers) as (pool, tell):
-                self._wake = tell
-                self._stages(size, lambda sets: self._stage_by_workers(pool, sets))
-        else:
-            self._stages(size, self._stage_here)
+        with self._premises():
+            if self._workers > 1:
+                with _Pool(self._workers) as (pool, tell):
+                    self._wake = tell
+                    self._stages(lambda sets: self._stage_by_workers(pool, sets))
+            else:
+                self._stages(self._stage_here)
         return self._close()
 
-    def _stages(self, size: int, play: Callable[[Sequence[PlannedSet]], None]) -> None:
+    @contextmanager
+    def _premises(self) -> Iterator[None]:
+        """One event loop for all laps in this process; with remote bots, the venue that they dial in to."""
+        with asyncio.Runner() as self._loop:
+            try:
+                if self._remote:
+                    self._loop.run(self._open_venue())
+                yield
+            finally:
+                if self._venue is not None:
+                    self._loop.run(self._venue.close(stopped=self._stopping.is_set()))
+
+    async def _open_venue(self) -> None:
+        open_ = {row.id for row in self._store.sets() if row.state == "OPEN"}
+        slots = {slot for game in self._schedule.fixtures if game.set_id in open_ for slot in game.processes}
+        remote = {(key, slot): partial(self._sink.expected, key) for key, slot in slots if key in self._remote}
+        self._venue = Venue(self._plan, self._sink.remote_fault)
+        await self._venue.open(remote)
+
+    def _stages(self, play: Callable[[Sequence[PlannedSet]], None]) -> None:
+        size = _FIRST_STAGE
         while not self._stopping.is_set():
-            rows = self._store.sets()
-            todo = [self._sets[row.id] for row in rows if row.state == "OPEN"][:size]
+            before = self._store.sets()
+            todo = [self._sets[row.id] for row in before if row.state == "OPEN"][:size]
             if not todo:
                 return
             started = time.monotonic()
             games = sum(len(planned.fixtures) for planned in todo)
             play(todo)
             self._void_withdrawn()
+            if self._store.sets() == before and not self._stopping.is_set():
+                raise LeagueError("no game could be finished; see the lines above, mend that, and: referee resume")
             seconds = time.monotonic() - started
             size = max(1, int(LAP_SECONDS * games / max(seconds, 0.001)) // max(len(todo[0].fixtures), 1))
 
     # What earlier runs left.
 
+    def _check_schedule(self) -> None:
+        """Raises ``LeagueError`` if the store was begun with another schedule than this version makes of it."""
+        if {row.id for row in self._store.sets()} != self._sets.keys():
+            remedy = "go on with that version, or start again with: referee run --new-season"
+            raise LeagueError(f"{self._store.path} was begun by another version of the referee; {remedy}")
+
     def _settle_earlier_attempts(self) -> None:
-        """Attempts without an end: the same packs again if everything that saw them is certainly dead, else new ones."""
-        open_ = self._store.open_attempts()
-        if not open_:
-            return
-        end_orphans()
-        proven = same_machine(self._league.facts["host"]) and not any(bot.remote for bot in self._league.entrants)
-        redealt: set[str] = set()
-        for number, fixture, redeal, _ in open_:
-            self._store.end_attempt(number, "NO_CONTEST", "the referee ended before the game")
-            set_id = fixture.rpartition("-")[0]
-            row = next(row for row in self._store.sets() if row.id == set_id)
-            if not proven and set_id not in redealt and row.state == "OPEN" and row.redeal == redeal:
-                redealt.add(set_id)
-                self._store.redeal_set(self._league.name, set_id)
+        """Attempts without an end: the same packs again if everything that saw them is certainly dead, else new ones.
+
+        That the referee was killed is no fault of a game: it does not count towards the three after which a set is void.
+        """
+        proven = same_machine(self._league.facts["host"]) and not self._remote
+        rows = {row.id: row for row in self._store.sets()}
+        for number, fixture, redeal, _ in self._store.open_attempts():
+            row = rows[fixture.rpartition("-")[0]]
+            if not proven and row.state == "OPEN" and row.redeal == redeal:
+                rows[row.id] = replace(row, redeal=self._store.redeal_set(self._league.name, row.id))
+            self._store.end_attempt(number, "STOPPED", "the referee ended before the game")
 
     def _void_withdrawn(self) -> None:
         """Withdrawal voids the entrant's unfinished sets; its closed ones stay if they are at least half of all."""
@@ -124,38 +159,57 @@ class Runner:
     def _stage_here(self, sets: Sequence[PlannedSet]) -> None:
         for group in by_processes(sets, self._plan.max_processes):
             for games in self._laps(group):
-                self._play_until_done(games, self._lap_here)
+                self._play_until_done(self._playable(games))
                 if self._stopping.is_set():
                     return
+                self._void_withdrawn()
             self._score(group)
 
+    def _playable(self, games: Sequence[GamePlan]) -> list[GamePlan]:
+        """Those games whose set is still open, with the packs that they were planned for."""
+        rows = {row.id: row for row in self._store.sets()}
+        return [game for game in games if rows[game.set_id].state == "OPEN" and rows[game.set_id].redeal == game.redeal]
+
     def _lap_here(self, games: Sequence[GamePlan]) -> None:
+        if self._loop is None:
+            raise RuntimeError("laps are played inside of run")
         self._sink.begin(games)
-        stop = asyncio.Event()
-
-        async def play() -> None:
-            loop = asyncio.get_running_loop()
-            self._wake = lambda: loop.call_soon_threadsafe(stop.set)  # type: ignore[assignment]
-            if self._stopping.is_set():
-                stop.set()
-            await Lap(self._plan, games, self._sink, stop).play()
-
+        before = self._wake
         try:
-            asyncio.run(play())
+            self._loop.run(self._play_lap(games))
         finally:
-            self._wake = lambda: None
+            self._wake = before
         self._sink.end("stopped" if self._stopping.is_set() else "a bot was withdrawn")
 
-    def _play_until_done(self, games: Sequence[GamePlan], play: Callable[[Sequence[GamePlan]], None]) -> None:
-        """Plays a lap, then again what was no contest; the third time a set is void."""
+    async def _play_lap(self, games: Sequence[GamePlan]) -> None:
+        loop, stop = asyncio.get_running_loop(), asyncio.Event()
+        self._wake = partial(loop.call_soon_threadsafe, stop.set)
+        if self._stopping.is_set():
+            stop.set()
+        await Lap(self._plan, games, self._sink, stop, self._venue).play()
+
+    def _play_until_done(self, games: Sequence[GamePlan]) -> None:
+        """Plays a lap, then again what was no contest."""
         while games and not self._stopping.is_set():
-            play(games)
-            games = []
-            for game in self._sink.again:
-                if self._store.no_contests(game.fixture_id) >= MOST_NO_CONTESTS:
-                    self._store.close_set(game.set_id, "VOID", f"game {game.fixture_id} was no contest three times")
-                else:
-                    games.append(game)
+            self._lap_here(games)
+            games = self._again()
+
+    def _again(self) -> list[GamePlan]:
+        """The games that were no contest, to be played again in fresh processes; the third time a set is void.
+
+        A remote bot may remember the packs: its set gets new ones, and is left to the next stage.
+        """
+        games = []
+        for game in self._sink.again:
+            if self._store.no_contests(game.fixture_id) >= MOST_NO_CONTESTS:
+                self._store.close_set(game.set_id, "VOID", f"game {game.fixture_id} was no contest three times")
+            elif not self._playable([game]):
+                continue
+            elif set(self._remote) & set(game.seats):
+                self._store.redeal_set(self._league.name, game.set_id)
+            else:
+                games.append(game)
+        return games
 
     def _laps(self, sets: Sequence[PlannedSet]) -> list[list[GamePlan]]:
         rows = {row.id: row for row in self._store.sets()}
@@ -186,20 +240,24 @@ class Runner:
         blocks = [group for block in blocks for group in by_processes(block, share)]
         todo = [[lap for lap in self._laps(block) if lap] for block in blocks]
         self._sink.begin([game for laps in todo for lap in laps for game in lap])
-        try:
-            futures = [pool.submit(play_block, self._plan, laps) for laps in todo]
-            for future in as_completed(futures):
-                self._sink.take(future.result())
-        except BrokenProcessPool:
-            raise LeagueError("a worker process died; nothing is lost, go on with: referee resume") from None
+        futures = [pool.submit(play_block, self._plan, laps) for laps in todo]
+        errors = [error for future in as_completed(futures) if (error := self._taken(future)) is not None]
+        if any(isinstance(error, BrokenProcessPool) for error in errors):
+            raise LeagueError("a worker process died; nothing is lost, go on with: referee resume")
+        for error in errors:
+            raise error
         self._sink.end("stopped" if self._stopping.is_set() else "a bot was withdrawn")
-        again = self._sink.again
-        if again and not self._stopping.is_set():
-            self._play_until_done(self._not_void(again), self._lap_here)
+        self._play_until_done(self._again())
         self._score(sets)
 
-    def _not_void(self, games: Sequence[GamePlan]) -> list[GamePlan]:
-        return [game for game in games if self._store.no_contests(game.fixture_id) < MOST_NO_CONTESTS]
+    def _taken(self, future: "Future[list[Event]]") -> BaseException | None:
+        """Takes over what a worker has played; after an error, the other workers are told to stop."""
+        error = future.exception()
+        if error is None:
+            self._sink.take(future.result())
+        else:
+            self._wake()
+        return error
 
     # The end.
 
@@ -253,6 +311,7 @@ class _Pool:
     def __exit__(self, *_: object) -> None:
         self._stop.set()
         self._pool.shutdown(wait=True, cancel_futures=True)
+        end_orphans(Path(tempfile.gettempdir()))  # those of a worker that was killed
 
 
 def _prepare_worker(stop: Any) -> None:

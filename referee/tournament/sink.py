@@ -33,6 +33,9 @@ class Listener(Protocol):
     def no_contest(self, game: GamePlan, reason: str) -> None:
         """A game has to be played again."""
 
+    def remote(self, entrant: str, address: str, token: str) -> None:
+        """A remote entrant may dial in now."""
+
 
 Event = tuple[str, tuple[Any, ...]]
 
@@ -150,6 +153,14 @@ class StoreSink:
         """Notes which processes see the games that are under way."""
         self._processes.extend(processes)
         self._store.note_processes(list(self._attempts.values()), self._processes)
+
+    def expected(self, entrant: str, address: str, token: str) -> None:
+        """Tells the listener where a remote entrant is expected."""
+        self._listener.remote(entrant, address, token)
+
+    def remote_fault(self, entrant: str, fault: Fault, sentence: str) -> None:
+        """Stores a fault of a remote entrant, whose log is elsewhere."""
+        self.fault(entrant, fault, sentence, Path("-"))
 
     def take(self, events: Sequence[Event]) -> None:
         """Takes over what a worker has collected."""

@@ -6,7 +6,7 @@ Local bots come and go with every lap. A remote bot dials in once, and is sent o
 import asyncio
 import contextlib
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +53,7 @@ class Venue:
         self._tasks: set[asyncio.Task[None]] = set()
         self.host.on_hung = self._hung
 
-    async def open(self, remote: dict[Slot, Callable[[str, str], None]]) -> None:
+    async def open(self, remote: Mapping[Slot, Callable[[str, str], None]]) -> None:
         """Starts the clocks and lets in these remote bots, each told its address and token by its function.
 
         Raises ``OSError`` if the address cannot be had, or a file of the certificate cannot be read.
@@ -159,5 +159,6 @@ def server_credentials(tls: tuple[str, str] | None) -> Any:
     return grpc.ssl_server_credentials([(key, certificate)])
 
 
-def _nobody_plays(_table: Table) -> Record | None:
+def _nobody_plays(table: Table) -> Record | None:
+    del table
     return None
