@@ -42,6 +42,11 @@ PIPS: Final[tuple[int, ...]] = tuple(_PIPS_BY_RANK.get(card & 15, 0) for card in
 """Pips of a card for Game, indexed by card: T 10, A 4, K 3, Q 2, J 1, all other cards 0 (80 in the pack)."""
 
 
+_TENS, _JACKS, _QUEENS, _KINGS, _ACES = (
+    sum(1 << (suit << 4 | rank) for suit in range(4)) for rank in (TEN, JACK, QUEEN, KING, ACE)
+)
+
+
 class CardError(ValueError):
     """A text that names no card, or a hand that names a card twice."""
 
@@ -125,7 +130,13 @@ def hand_text(mask: Mask) -> str:
 
 def pips_in(mask: Mask) -> int:
     """The sum of the pips of a set of cards, 0..80."""
-    return sum(PIPS[card] for card in cards_in(mask))
+    return (
+        10 * (mask & _TENS).bit_count()
+        + 4 * (mask & _ACES).bit_count()
+        + 3 * (mask & _KINGS).bit_count()
+        + 2 * (mask & _QUEENS).bit_count()
+        + (mask & _JACKS).bit_count()
+    )
 
 
 def iter_suits(mask: Mask) -> Iterator[Suit]:
