@@ -21,6 +21,7 @@ from referee.seats.limits import Limits as BotLimits
 from referee.seats.program import Command
 from referee.seats.sandbox import Policy
 from referee.store import FixtureRow, Source, Store
+from referee.store.draft import draft_of
 from referee.tournament.definition import Definition, restore_definition
 from referee.tournament.entrants import Entrant, Roster, enter
 from referee.tournament.plan import BotPlan, LeaguePlan
@@ -77,7 +78,7 @@ def begin(definition: Definition, roster: Roster, path: Path, sandbox: str, toke
         "skipped": [[one.path, one.reason] for one in roster.skipped],
         "tokens": tokens,
     }
-    with Store.create(path, facts) as store:
+    with draft_of(path) as draft, Store.create(draft, facts) as store:
         store.add_entrants([(entrant.key, _about(entrant)) for entrant in roster.entrants])
         store.add_sets(
             definition.tournament.name,
