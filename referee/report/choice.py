@@ -14,7 +14,7 @@ from referee.report.film import film
 from referee.report.film_json import film_json
 from referee.store import GameRow, Store
 
-ROOM: Final = 1_200_000
+ROOM: Final = 700_000
 """Bytes that replays may take in a report."""
 
 _EXTREMES: Final = 3

@@ -82,7 +82,7 @@ def gather(store: Store, league: League, table: Standings | None = None) -> Fact
         league=league,
         table=table if table is not None else standings_of(store, league),
         finished=facts.get("state") == "finished",
-        names=_names([entrant.key for entrant in league.entrants]),
+        names=names_of([entrant.key for entrant in league.entrants]),
         copies={entrant.key: entrant.copy_of for entrant in league.entrants if entrant.copy_of},
         sets=sets,
         games=games,
@@ -98,7 +98,7 @@ def gather(store: Store, league: League, table: Standings | None = None) -> Fact
     )
 
 
-def _names(keys: Sequence[str]) -> dict[str, str]:
+def names_of(keys: Sequence[str]) -> dict[str, str]:
     """Harmless names; two keys that would look alike are numbered."""
     names: dict[str, str] = {}
     seen: Counter[str] = Counter()

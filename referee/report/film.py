@@ -5,7 +5,7 @@ says what was legal. Nothing here knows a variant: what is shown are decisions, 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from referee.cards import Card, Mask, Suit
 from referee.faults import Consequence
@@ -21,7 +21,7 @@ class Step:
     """One action, and the deal after it.
 
     ``legal``: what the seat could have done. ``events``: the public events that followed, packed. ``hands``: masks by
-    seat. ``trick_to``: the seat that took a trick with it. ``by_house``: the house played for a seat that had forfeited.
+    seat. ``turn_up``: the card that lies face up beside or on the stock. ``trick_to``: the seat that took a trick with it. ``by_house``: the house played for a seat that had forfeited.
     """
 
     seat: int
@@ -35,6 +35,7 @@ class Step:
     pitcher: int | None
     bid: int
     stock: int
+    turn_up: Card | None
     by_house: bool
 
 
@@ -79,6 +80,7 @@ class FilmedDeal:
     stock: tuple[Card, ...]
     opening: tuple[int, ...]
     trump: Suit | None
+    turn_up: Card | None
     steps: tuple[Step, ...]
     outcome: Outcome | None
     pending: Decision | None
@@ -86,10 +88,14 @@ class FilmedDeal:
 
 @dataclass(frozen=True, slots=True)
 class Film:
-    """A whole game. ``names`` are by seat, harmless; ``result`` is that of the record, by side and seat."""
+    """A whole game. ``called``: harmless names by seat; ``names``: the same, numbered where two seats would look alike.
+
+    ``scores`` are by side; ``winner`` is a side, or None; ``places`` and ``forfeits`` are about seats.
+    """
 
     number: int
     rules: RuleSet
+    called: tuple[str, ...]
     names: tuple[str, ...]
     deals: tuple[FilmedDeal, ...]
     rulings: tuple[Ruled, ...]
@@ -110,7 +116,10 @@ class Film:
 
     def side_name(self, side: int) -> str:
         """The names of those who play for a side."""
-        return " and ".join(self.names[seat] for seat in range(self.seats) if self.side(seat) == side)
+        members = [seat for seat in range(self.seats) if self.side(seat) == side]
+        return " and ".join(
+            dict.fromkeys(self.called[seat] if len(members) > 1 else self.names[seat] for seat in members)
+        )
 
 
 def film(record: Record, number: int, names: Sequence[str] = ()) -> Film:
@@ -122,6 +131,7 @@ def film(record: Record, number: int, names: Sequence[str] = ()) -> Film:
     result = table.result
     if result is None:
         raise AssertionError("a game replayed to its end has a result")
+    called = _names(names or record.get("names", []), table.spec.seats)
     forfeits = _forfeited_at(table.irregularities)
     deals: list[FilmedDeal] = []
     first = 0
@@ -132,7 +142,8 @@ def film(record: Record, number: int, names: Sequence[str] = ()) -> Film:
     return Film(
         number=number,
         rules=table.spec.rules,
-        names=_names(names or record.get("names", []), table.spec.seats),
+        called=called,
+        names=_told_apart(called),
         deals=tuple(deals),
         rulings=tuple(_ruled(item, deals) for item in table.irregularities),
         winner=result.winner,
@@ -144,10 +155,14 @@ def film(record: Record, number: int, names: Sequence[str] = ()) -> Film:
 
 
 def _names(texts: Sequence[object], seats: int) -> tuple[str, ...]:
-    """Harmless names, one a seat; seats that would look alike are numbered."""
+    """Harmless names, one a seat."""
     given = [name(text) for text in texts][:seats]
-    given += [f"seat {seat + 1}" for seat in range(len(given), seats)]
-    return tuple(text if given.count(text) == 1 else f"{text} (seat {seat + 1})" for seat, text in enumerate(given))
+    return (*given, *(f"seat {seat + 1}" for seat in range(len(given), seats)))
+
+
+def _told_apart(names: Sequence[str]) -> tuple[str, ...]:
+    """The names, with the number of the seat where two would look alike."""
+    return tuple(text if names.count(text) == 1 else f"{text} ({seat})" for seat, text in enumerate(names, start=1))
 
 
 def _forfeited_at(items: Sequence[Irregularity]) -> Mapping[int, int]:
@@ -160,13 +175,25 @@ def _film_deal(
 ) -> FilmedDeal:
     """``first`` is the number of actions in the game before this deal."""
     deal = Deal(spec.rules, spec.seats, log.dealer, log.pack, log.scores)
-    hands, stock, opening, trump = tuple(deal.hands), tuple(deal.stock), tuple(deal.history), deal.trump
+    dealt = FilmedDeal(
+        dealer=log.dealer,
+        scores=log.scores,
+        after=after,
+        hands=tuple(deal.hands),
+        stock=tuple(deal.stock),
+        opening=tuple(deal.history),
+        trump=deal.trump,
+        turn_up=deal.turn_up,
+        steps=(),
+        outcome=None,
+        pending=None,
+    )
     steps = []
     for number, action in enumerate(log.actions, first):
         forfeited = deal.seat in forfeits and number >= forfeits[deal.seat]
         steps.append(_step(deal, action, by_house=forfeited))
     pending = None if deal.kind is None else Decision(deal.seat, deal.kind, deal.legal())
-    return FilmedDeal(log.dealer, log.scores, after, hands, stock, opening, trump, tuple(steps), deal.outcome, pending)
+    return replace(dealt, steps=tuple(steps), outcome=deal.outcome, pending=pending)
 
 
 def _step(deal: Deal, action: Action, *, by_house: bool) -> Step:
@@ -188,6 +215,7 @@ def _step(deal: Deal, action: Action, *, by_house: bool) -> Step:
         pitcher=deal.pitcher,
         bid=deal.bid,
         stock=len(deal.stock),
+        turn_up=deal.turn_up,
         by_house=by_house,
     )
 

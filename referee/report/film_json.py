@@ -69,6 +69,8 @@ def _deal(deal: FilmedDeal) -> dict[str, Any]:
         data["e"] = deal.opening
     if deal.trump is not None:
         data["t"] = deal.trump
+    if deal.turn_up is not None:
+        data["c"] = _LETTERS[deal.turn_up]
     if deal.pending is not None:
         data["q"] = [deal.pending.seat, int(deal.pending.kind), _legal(deal.pending.kind, deal.pending.legal)]
     if deal.outcome is not None:
@@ -78,31 +80,34 @@ def _deal(deal: FilmedDeal) -> dict[str, Any]:
 
 def _steps(deal: FilmedDeal) -> list[list[Any]]:
     made = []
-    hands, trump, pitcher, bid, stock = deal.hands, deal.trump, None, 0, len(deal.stock)
+    hands, state = deal.hands, {"t": deal.trump, "p": None, "b": 0, "n": len(deal.stock), "c": deal.turn_up}
     for step in deal.steps:
-        more: dict[str, Any] = {}
-        expected = [_after(hand, step, seat) for seat, hand in enumerate(hands)]
-        changed = {str(s): _hand(now) for s, now in enumerate(step.hands) if now != expected[s]}
-        figures = {
-            "t": (step.trump, trump),
-            "p": (step.pitcher, pitcher),
-            "b": (step.bid, bid),
-            "n": (step.stock, stock),
-        }
-        more |= {name: now for name, (now, before) in figures.items() if now != before}
-        if step.events != (_obvious(step),):
-            more["e"] = step.events
-        if changed:
-            more["h"] = changed
-        if step.trick_to is not None:
-            more["w"] = step.trick_to
-        if step.by_house:
-            more["x"] = 1
+        now = {"t": step.trump, "p": step.pitcher, "b": step.bid, "n": step.stock, "c": step.turn_up}
+        more = _more(step, hands) | {name: value for name, value in now.items() if value != state[name]}
+        if more.get("c") is not None:
+            more["c"] = _LETTERS[more["c"]]
         made.append(
             [step.seat, int(step.kind), _action(step), _legal(step.kind, step.legal), *([more] if more else [])]
         )
-        hands, trump, pitcher, bid, stock = step.hands, step.trump, step.pitcher, step.bid, step.stock
+        hands, state = step.hands, now
     return made
+
+
+def _more(step: Step, before: Sequence[Mask]) -> dict[str, Any]:
+    """What a step does to hands and tricks beyond the obvious, and events that do not follow from its action."""
+    changed = {
+        str(seat): _hand(now)
+        for seat, (now, hand) in enumerate(zip(step.hands, before, strict=True))
+        if now != _after(hand, step, seat)
+    }
+    more: dict[str, Any] = {} if step.events == (_obvious(step),) else {"e": step.events}
+    if changed:
+        more["h"] = changed
+    if step.trick_to is not None:
+        more["w"] = step.trick_to
+    if step.by_house:
+        more["x"] = 1
+    return more
 
 
 def _after(hand: Mask, step: Step, seat: int) -> Mask:

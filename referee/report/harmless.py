@@ -11,7 +11,8 @@ NAME_LENGTH: Final = 60
 SENTENCE_LENGTH: Final = 400
 _MOST_MARKS: Final = 2
 _FORMULA: Final = "=+-@\t\r"
-_MARKDOWN: Final = "\\`*_{}[]<>()#+!|~&"
+_MARKDOWN: Final = "\\`*_[]<>#|~&"
+_LEADING: Final = "+-=!"
 
 
 def harmless(text: object, limit: int = SENTENCE_LENGTH) -> str:
@@ -44,5 +45,7 @@ def csv_text(text: object) -> str:
 
 
 def markdown_text(text: object, limit: int = SENTENCE_LENGTH) -> str:
-    """A text for Markdown: harmless, and nothing in it is markup."""
-    return "".join(f"\\{char}" if char in _MARKDOWN else char for char in harmless(text, limit))
+    """A text for Markdown: harmless, and nothing in it is markup, not even where it begins a line."""
+    clean = harmless(text, limit)
+    marked = "".join(f"\\{char}" if char in _MARKDOWN else char for char in clean)
+    return f"\\{marked}" if clean[:1] and clean[0] in _LEADING else marked

@@ -58,11 +58,9 @@ function takeEvents(state, events) {
     const kind = packed >> 16, seat = packed >> 8 & 255, value = packed & 255;
     if (kind === 1) state.calls[seat] = value ? `bid ${value}` : "pass";
     else if (kind >= 2 && kind <= 5) state.calls[seat] = ["stands", "begs", "gives", "runs"][kind - 2];
-    else if (kind === 6) state.turnUp = letterOf(value);
     else if (kind === 7) state.calls[seat] = `names ${SUIT_NAMES[value]}`;
     else if (kind === 8) state.away[seat] += value;
     else if (kind === 9) { state.away[seat] += 1; state.shown.push(letterOf(value)); }
-    else if (kind === 12) state.stockTop = letterOf(value);
     else if (kind === 14) state.atOnce[seat] = (state.atOnce[seat] || 0) + value;
   }
 }
@@ -72,7 +70,7 @@ function firstState(game, deal) {
   const state = {
     hands: deal.h, trick: [], winner: null, tricks: Array(seats).fill(0), number: 0, calls: Array(seats).fill(""),
     away: Array(seats).fill(0), shown: [], atOnce: {}, trump: deal.t ?? null, pitcher: null, bid: 0,
-    stock: deal.u.length, stockTop: null, turnUp: null, text: [],
+    stock: deal.u.length, turnUp: deal.c || null, text: [],
   };
   takeEvents(state, deal.e || []);
   state.text = [`${game.names[deal.d]} deals.`, ...(deal.e || []).map(event => eventText(game, event, false))];
@@ -100,10 +98,11 @@ function nextState(game, before, step) {
   if ("p" in more) state.pitcher = more.p;
   if ("b" in more) state.bid = more.b;
   if ("n" in more) state.stock = more.n;
+  if ("c" in more) state.turnUp = more.c;
   if ("w" in more) {
     state.winner = more.w;
     state.tricks[more.w] += 1;
-    state.text.push(`${game.names[more.w]} takes the trick.`);
+    state.text.splice(more.x ? 2 : 1, 0, `${game.names[more.w]} takes the trick.`);
   }
   return state;
 }

@@ -31,12 +31,11 @@ const suitDrawing = suit => drawing(`suit-${SUITS[suit]}`, `suit ${"DH".includes
 
 function legalLetters(ask) {
   if (!ask) return null;
-  if (ask[1] === KIND.PLAY) return ask[2];
-  return ask[1] === KIND.DISCARD && Array.isArray(ask[2]) && typeof ask[2][1] === "string" ? ask[2][0] + ask[2][1] : null;
+  return ask[1] === KIND.PLAY ? ask[2] : null;
 }
 
 function handOf(frame, seat, seen) {
-  const cards = sorted(frame.state.hands[seat]), asked = frame.ask && frame.ask[0] === seat && !frame.scoring;
+  const cards = sorted(frame.state.hands[seat]), asked = frame.ask && frame.ask[0] === seat && !frame.scoring && (frame.ruling || frame.state.winner === null);
   const legal = asked && seen ? legalLetters(frame.ask) : null;
   const tried = seen && frame.ruling && frame.ruling.seat === seat ? frame.ruling.card : null;
   const list = node("ul", { class: "hand", style: `--n:${Math.max(cards.length, 2)}`, "aria-label": seen ? "Hand" : `${cards.length} cards, not seen` });
@@ -53,22 +52,26 @@ function handOf(frame, seat, seen) {
 function optionsOf(frame, seat, seen) {
   const { ask } = frame;
   if (!ask || ask[0] !== seat || frame.scoring || !seen || legalLetters(ask) !== null) return null;
-  const chips = ask[2].map(action => node("span", { class: "chip" }, actionText(ask[1], action)));
+  const texts = ask[1] === KIND.DISCARD ? [`keep ${ask[2][2]} cards`] : ask[2].map(action => actionText(ask[1], action));
+  const chips = texts.map(text => node("span", { class: "chip" }, text));
   return node("p", { class: "options" }, "may: ", ...chips);
 }
+
+// Points that a side has scored during the deal, in front of everybody.
+const atOnce = (game, state, side) => Object.entries(state.atOnce).reduce((sum, [seat, points]) => sum + (game.side[seat] === side ? points : 0), 0);
 
 function seatBlock(game, frame, seat, view) {
   const { state } = frame, deal = game.deals[frame.deal], angle = seat * 2 * Math.PI / game.names.length;
   const seen = view === null || view === seat;
   const asked = frame.ask && frame.ask[0] === seat && !frame.scoring && state.winner === null;
-  const side = game.side[seat], score = (frame.scoring ? deal.to : deal.from)[side];
+  const side = game.side[seat], score = frame.scoring ? deal.to[side] : deal.from[side] + atOnce(game, state, side);
   const chips = [
     deal.d === seat ? node("span", { class: "chip" }, "dealer") : null,
     state.pitcher === seat ? node("span", { class: "chip accent" }, state.bid ? `bid ${state.bid}` : "pitches") : null,
     state.calls[seat] && state.pitcher !== seat ? node("span", { class: "chip" }, state.calls[seat]) : null,
     state.atOnce[seat] ? node("span", { class: "chip" }, `+${state.atOnce[seat]} at once`) : null,
     state.tricks[seat] ? node("span", { class: "chip" }, state.tricks[seat] === 1 ? "1 trick" : `${state.tricks[seat]} tricks`) : null,
-    state.away[seat] ? node("span", { class: "chip" }, `${state.away[seat]} laid away`) : null,
+    state.away[seat] && !state.number ? node("span", { class: "chip" }, `${state.away[seat]} laid away`) : null,
   ];
   return node("div", {
     class: `seat${asked ? " asked" : ""}`, role: "group", "aria-label": `${game.names[seat]}, score ${score}${asked ? ", to decide" : ""}`,
@@ -86,9 +89,8 @@ function trickBlock(game, frame) {
       class: `played${won ? " won" : ""}`, style: `--x:${50 - 14 * Math.sin(angle)}%;--y:${49 + 14 * Math.cos(angle)}%`,
     }, cardDrawing(letter, "", ` by ${game.names[seat]}${won ? ", wins the trick" : ""}`), node("figcaption", {}, game.names[seat])));
   }
-  const middle = [state.turnUp ? ["turned up", state.turnUp] : null, state.stockTop && state.stock ? ["stock", state.stockTop] : null];
-  if (!state.trick.length) for (const [label, letter] of middle.filter(Boolean)) {
-    block.append(node("figure", { class: "turned" }, cardDrawing(letter), node("figcaption", {}, label)));
+  if (!state.trick.length && state.turnUp) {
+    block.append(node("figure", { class: "turned" }, cardDrawing(state.turnUp, "", " face up"), node("figcaption", {}, state.number ? "stock" : "turned up")));
   }
   return block;
 }

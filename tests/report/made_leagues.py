@@ -1,0 +1,146 @@
+"""Leagues for the tests of reports, played in process in no time: stores like those that ``referee run`` leaves."""
+
+import random
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from referee.deals import secret_master
+from referee.faults import Fault
+from referee.record import write_record
+from referee.rules import Action, Keeps, Kind
+from referee.seats.house import house
+from referee.store import FixtureRow, Store
+from referee.store.schema import Finished
+from referee.table import Table
+from referee.tournament.definition import parse_definition
+from referee.tournament.entrants import Entrant, Roster
+from referee.tournament.league import League, begin, plan_of, read_league
+from referee.tournament.plan import GamePlan
+from referee.tournament.schedule import Fixture, plan
+from referee.tournament.summary import summarise
+from referee.view import Turn
+
+Player = Callable[[Turn, random.Random], Action]
+
+ILLEGAL: Final = 63
+"""A number that is no legal action of any kind."""
+
+
+def chance(turn: Turn, rng: random.Random) -> Action:
+    """Any legal move."""
+    legal = turn.legal
+    return legal[rng.randrange(len(legal))] if isinstance(legal, Keeps) else rng.choice(list(legal))
+
+
+def sound(turn: Turn, rng: random.Random) -> Action:
+    """What the house plays."""
+    return house(turn)
+
+
+def slipping(turn: Turn, rng: random.Random) -> Action:
+    """Any card of the hand now and then, legal or not; a number that is no action where nothing is played."""
+    if rng.random() < 0.1:
+        cards = [card for card in range(64) if turn.hand >> card & 1]
+        return rng.choice(cards) if turn.kind is Kind.PLAY else ILLEGAL
+    return chance(turn, rng)
+
+
+PLAYERS: Final[Mapping[str, Player]] = {"sound": sound, "chance": chance, "slipping": slipping}
+
+
+def entrant(key: str, copy_of: str | None = None, **about: Any) -> Entrant:
+    """An entrant without a program."""
+    known = {"version": "1", "argv": (), "folder": None, "digest": "d" * 64, "remote": False, "variants": ()}
+    return Entrant(key=key, name=copy_of or key, copy_of=copy_of, **{**known, **about})
+
+
+def make_league(
+    path: Path,
+    entrants: Mapping[str, Player],
+    *,
+    variant: str = "auction-pitch",
+    seats: int = 0,
+    sets: int = 12,
+    seed: str = "made",
+    name: str = "Made league",
+    rules: str = "",
+    options: str = "",
+    finish: bool = True,
+    lose: Mapping[str, str] | None = None,
+    copies: Mapping[str, str] | None = None,
+) -> Path:
+    """Plays a league to its end and returns its store's path.
+
+    ``lose``: entrants that leave their first game in its middle, with what is said of it. ``finish``: whether the last
+    half of the sets is played too.
+    """
+    text = f"""
+[tournament]
+name = "League"
+variant = "{variant}"
+seats = {seats or len(entrants)}
+[rules]
+{rules}
+[schedule]
+sets = {sets}
+seed = "{seed}"
+{options}
+[[bots]]
+path = "careful"
+"""
+    definition = parse_definition(text)
+    roster = Roster(tuple(entrant(key, (copies or {}).get(key)) for key in entrants))
+    schedule = begin(definition, roster, path, "none", {})
+    with Store.write(path) as store:
+        store.put(name=name)
+        league = read_league(store)
+        match = _Match(league, entrants, dict(lose or {}))
+        closing = schedule.sets if finish else schedule.sets[: len(schedule.sets) // 2]
+        for planned in schedule.sets if finish else schedule.sets[: len(closing) + 1]:
+            for fixture in planned.fixtures:
+                match.play(store, fixture)
+            if planned in closing:
+                store.close_set(planned.id, "SCORED")
+        if finish:
+            store.put(state="finished", result_root="a" * 64, record_root="b" * 64)
+    return path
+
+
+class _Match:
+    """Plays the games of a league, each with its own chance."""
+
+    def __init__(self, league: League, entrants: Mapping[str, Player], lose: dict[str, str]) -> None:
+        self._plan = plan_of(league, Path("logs"), "none")
+        self._entrants, self._lose = entrants, lose
+
+    def play(self, store: Store, fixture: Fixture) -> None:
+        game = GamePlan(fixture.id, fixture.set_id, fixture.rotation, fixture.seats, fixture.slots)
+        table = Table(self._plan.spec(game, 1), partial(self._plan.pack, game), iter(range(1, 1 << 30)).__next__, house)
+        table.start()
+        rng = random.Random(fixture.id)  # noqa: S311
+        while not table.closed:
+            self._turn(table, fixture, rng)
+        (attempt,) = store.begin([(fixture.id, 0)])
+        row = FixtureRow(fixture.id, fixture.set_id, fixture.rotation, fixture.seats)
+        record = write_record(table, self._plan.about(game))
+        store.finish_games([Finished(attempt, row, 0, record, summarise(table, fixture.seats, fixture.set_id))])
+
+    def _turn(self, table: Table, fixture: Fixture, rng: random.Random) -> None:
+        turn = table.open
+        assert turn is not None
+        key = fixture.seats[turn.chair.seat]
+        if key in self._lose and table.steps > 15:
+            table.lose(turn.chair.seat, Fault.DISCONNECT, self._lose.pop(key))
+            return
+        table.answer(turn.turn_id, self._entrants[key](turn, rng), rng.randrange(100, 40_000))
+
+
+def open_league(path: Path) -> tuple[Store, League]:
+    """The store of a league for looking, and the league."""
+    store = Store.read(path)
+    return store, read_league(store)
+
+
+__all__ = ["ILLEGAL", "PLAYERS", "chance", "make_league", "open_league", "secret_master", "slipping", "sound"]
