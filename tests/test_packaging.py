@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 
 ROOT: Final = Path(__file__).resolve().parents[1]
-SHIPPED: Final = ("protos", "sample_bots/python", "tournaments")
+SHIPPED: Final = ("protos", "sample_bots/python", "tournaments", "tests/vectors")
 
 
 @pytest.fixture(scope="module")

@@ -8,15 +8,17 @@ import typer
 from rich.console import Console
 
 from referee.cli import app
+from referee.cli.book import clause_lines
 from referee.cli.run import Output, OutputOption
 from referee.cli.screen import plain_text
 from referee.cli.tables import json_table, notes, plain_table, rich_table
 from referee.faults import FAULTS
 from referee.rules.conduct import CONDUCT
 from referee.rules.registry import variant
-from referee.rules.rulebook import CLAUSES, Clause, clause_text
+from referee.rules.rulebook import CLAUSES
 from referee.store import Store, StoreError
 from referee.tournament.league import read_league
+from referee.tournament.shipped import shipped_folder
 from referee.tournament.table_of import standings_of
 
 StoreArgument = Annotated[Path, typer.Argument(metavar="LEAGUE.sqlite", help="The league's file.")]
@@ -83,7 +85,10 @@ def newest_league() -> Path:
 
 
 @app.command(epilog="Example: referee explain AF-PLAY-003   or: referee explain faults")
-def explain(topic: Annotated[str, typer.Argument(help="A rule id such as AF-PLAY-003, or: faults.")]) -> None:
+def explain(
+    topic: Annotated[str, typer.Argument(help="A rule id such as AF-PLAY-003, or: faults.")],
+    game: Annotated[str, typer.Option("--variant", help="Whose house rules fill the sentence.")] = "auction-pitch",
+) -> None:
     """Explain a clause of the rule book, or the fault table."""
     if topic.lower() == "faults":
         for entry in FAULTS:
@@ -93,15 +98,7 @@ def explain(topic: Annotated[str, typer.Argument(help="A rule id such as AF-PLAY
     if not found:
         raise typer.BadParameter(f"{topic!r} is no rule id; they look like AF-PLAY-003. Try: referee explain AF")
     for clause in found:
-        typer.echo(_clause(clause))
-
-
-def _clause(clause: Clause) -> str:
-    lines = [f"{clause.id}  {clause.title}  [{clause.level}]", f"  {clause_text(clause, variant('auction-pitch'))}"]
-    lines.append(f"  source: {clause.source}")
-    if clause.differs:
-        lines.append(f"  where sources differ: {clause.differs}")
-    return "\n".join(lines)
+        typer.echo(clause_lines(clause, variant(game)) + "\n")
 
 
 @app.command(epilog="Example: referee protos --out protos")
@@ -109,12 +106,6 @@ def protos(out: Annotated[Path, typer.Option(help="Folder to write to; made if m
     """Write the .proto files of the wire contract, for a bot in any language."""
     target = out / "allfours" / "v1"
     target.mkdir(parents=True, exist_ok=True)
-    for file in sorted((_protos() / "allfours" / "v1").glob("*.proto")):
+    for file in sorted((shipped_folder("protos") / "allfours" / "v1").glob("*.proto")):
         shutil.copyfile(file, target / file.name)
         typer.echo(target / file.name)
-
-
-def _protos() -> Path:
-    here = Path(__file__).resolve().parent.parent
-    shipped = here / "data" / "protos"
-    return shipped if shipped.is_dir() and not (here.parent / "protos").is_dir() else here.parent / "protos"

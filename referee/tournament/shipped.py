@@ -9,7 +9,7 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 
 def sample_root() -> Path:
     """The folder of the Python sample bots, whether the referee runs from a checkout or is installed."""
-    return _shipped("sample_bots/python")
+    return shipped_folder("sample_bots/python")
 
 
 @cache
@@ -21,11 +21,13 @@ def sample_bots() -> dict[str, Path]:
 @cache
 def shipped_tournaments() -> dict[str, Path]:
     """The file of each shipped tournament definition, by its name without ``.toml``."""
-    return _by_name(_shipped("tournaments"), lambda path: path.suffix == ".toml")
+    return _by_name(shipped_folder("tournaments"), lambda path: path.suffix == ".toml")
 
 
-def _shipped(name: str) -> Path:
-    """In a wheel inside the package (pyproject.toml puts it there), in a checkout beside it."""
+def shipped_folder(name: str) -> Path:
+    """A folder that comes with the referee: in a wheel inside the package (pyproject.toml puts it there), in a checkout
+    beside it.
+    """
     # In this order: beside an installed package, a folder of this name would be somebody else's.
     installed = _PACKAGE / "data" / name
     return installed if installed.is_dir() else _PACKAGE.parent / name
