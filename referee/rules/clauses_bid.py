@@ -27,7 +27,7 @@ BID: Final[tuple[Clause, ...]] = (
     Clause(
         "AF-BID-003",
         "Who may steal",
-        "Only the dealer may take the bid over at the same amount, and only at the amounts {steal}.",
+        "A bid may be taken over at the same amount by the dealer alone, and only at these amounts: {steal}.",
         "IT DA HU; DP-02",
         differs="No steal in Smudge (BIC); others allow it at four only, or at two, three and four.",
         binds={**AUCTION, "steal_by": ("dealer",)},
@@ -91,7 +91,7 @@ BID: Final[tuple[Clause, ...]] = (
     Clause(
         "AF-BID-011",
         "Any later seat may steal",
-        "Any later seat may take the bid over at the same amount, but only at the amounts {steal}.",
+        "A bid may be taken over at the same amount by any later seat, but only at these amounts: {steal}.",
         "Pidro: pidrochallenge.com, marcelfahle; DP-33, DP-42",
         differs="Only the dealer may in some Pidro clubs (sou.fi); in other games he alone, or nobody.",
         binds={**AUCTION, "steal_by": ("anyone",)},
