@@ -110,8 +110,8 @@ def test_every_clause_is_switched_on_by_some_game() -> None:
 def test_a_clause_is_told_with_the_values_of_the_house() -> None:
     pitch = variant("auction-pitch")
     assert clause_text(clause("AF-BID-001"), pitch) == "A call is a pass, or a bid of a whole number from 2 to 4."
-    assert clause_text(clause("AF-BID-003"), pitch).endswith("only at the amounts 2, 3.")
-    assert clause_text(clause("AF-BID-003"), variant("smudge")).endswith("only at the amounts none.")
+    assert clause_text(clause("AF-BID-003"), pitch).endswith("only at these amounts: 2, 3.")
+    assert clause_text(clause("AF-BID-003"), variant("smudge")).endswith("only at these amounts: none.")
     assert clause_text(clause("AF-SCORE-015"), pitch).endswith("in the hole when it is: below zero.")
 
 
