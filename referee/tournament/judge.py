@@ -129,6 +129,7 @@ class _Judge:
         """Every deal, and every ruling at its place."""
         for number, log in enumerate(self.table.deals, 1):
             self._number = number
+            self._same("game over", False, self.game.finished)
             deal = self.deal = self.game.deal([card_text(card) for card in log.pack])
             spoken = _spoken(log)
             for action in log.actions:
