@@ -33,8 +33,8 @@ def _trumps(turn: Turn) -> Mask:
 def _call(turn: Turn) -> Action:
     """Accepts the turned-up suit if the hand may make a point with it: eldest stands, the dealer gives."""
     accept, refuse = (Call.STAND, Call.BEG) if turn.kind is Kind.STAND_OR_BEG else (Call.GIVE, Call.RUN)
-    fine = turn.turn_up is not None and _strength(turn.hand, turn.turn_up >> 4) >= 4
-    return accept if accept in turn.legal and (fine or refuse not in turn.legal) else refuse
+    fine = _strength(turn.hand, (turn.turn_up or 0) >> 4) >= 4
+    return accept if fine and accept in turn.legal else refuse
 
 
 def _strength(hand: Mask, suit: int) -> int:

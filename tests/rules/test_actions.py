@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from referee.cards import CardError, cards_in, hand_text, mask_of, parse_card, parse_hand
-from referee.rules import Call, Event, EventKind, Keeps, Kind, action_text, unpack_event
+from referee.rules import Call, Event, EventKind, Keeps, Kind, action_text, event_text, unpack_event
 from referee.rules.actions import CARD_EVENTS, legal_text, pack_event, parse_action, played_card
 
 HAND = parse_hand("AS KS 2H 9C")
@@ -156,3 +156,27 @@ def test_a_huge_choice_needs_no_room() -> None:
     assert len(keeps) == 177_100
     assert hand_text(keeps[0]) == "7C 6C 5C 4C 3C 2C"
     assert hand_text(keeps[177_099]) == "AD KD QD JD TD 9D"
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "text"),
+    [
+        (EventKind.BID, 0, "seat 1: pass"),
+        (EventKind.BID, 3, "seat 1: 3"),
+        (EventKind.STAND, 0, "seat 1: stands"),
+        (EventKind.BEG, 0, "seat 1: begs"),
+        (EventKind.GIVE, 0, "seat 1: gives"),
+        (EventKind.RUN, 0, "seat 1: runs the cards"),
+        (EventKind.TURN_UP, parse_card("JC"), "seat 1: turns up JC"),
+        (EventKind.NAME_TRUMP, 2, "seat 1: names hearts"),
+        (EventKind.DISCARD, 4, "seat 1: lays 4 away"),
+        (EventKind.SHOW, parse_card("5D"), "seat 1: shows 5D laid away"),
+        (EventKind.DRAW, 3, "seat 1: draws 3"),
+        (EventKind.TAKE, parse_card("AS"), "seat 1: takes AS"),
+        (EventKind.STOCK_TOP, parse_card("TH"), "seat 1: uncovers TH on the stock"),
+        (EventKind.PLAY, parse_card("QH"), "seat 1: QH"),
+        (EventKind.SCORE, 3, "seat 1: scores 3 at once"),
+    ],
+)
+def test_an_event_as_a_line_of_a_log(kind: EventKind, value: int, text: str) -> None:
+    assert event_text(pack_event(kind, 1, value)) == text

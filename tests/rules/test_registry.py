@@ -80,3 +80,90 @@ def test_an_unknown_name_is_answered_with_the_nearest(name: str, hint: str) -> N
         variant(name)
     assert caught.value.field == "variant"
     assert f"{name!r} is no variant; {hint}" in str(caught.value)
+
+
+def test_what_the_turned_up_games_change() -> None:
+    no_auction = {
+        "min_bid": 0,
+        "max_bid": 0,
+        "steal": [],
+        "first_lead": "eldest",
+        "pitcher_first": False,
+        "smudge": "none",
+        "settlement": "none",
+    }
+    all_fours = {
+        **no_auction,
+        "players": [2, 3],
+        "trump_by": "turn_up",
+        "turned_scores": [["J", 1]],
+        "game_tie": "elder",
+    }
+    partners = {"players": [4, 4], "sides": 2}
+    assert changed("all-fours") == changed("seven-up") == all_fours
+    assert changed("all-fours-partners") == changed("seven-up-partners") == {**all_fours, **partners}
+    assert changed("trinidad") == {
+        **no_auction,
+        **partners,
+        "trump_by": "turn_up",
+        "turned_scores": [["A", 1], ["6", 2], ["J", 3]],
+        "after_run": "keep",
+        "stock_out": "turn_last",
+        "follow": "no_undertrump",
+        "hang_jack": 3,
+        "target": 14,
+    }
+    california = {**no_auction, "players": [2, 2], "trump_by": "cut", "stock": "face_up", "low_to": "taker"}
+    assert changed("california-jack") == california
+    assert changed("shasta-sam") == {**california, "stock": "face_down"}
+
+
+def test_what_the_games_with_the_left_pedro_change() -> None:
+    cinch = {
+        "players": [4, 4],
+        "sides": 2,
+        "hand_size": 9,
+        "trump_by": "name",
+        "min_bid": 1,
+        "max_bid": 14,
+        "steal": [],
+        "all_pass": "dealer_free",
+        "left_pedro": True,
+        "discard": "cinch",
+        "rob": "dealer",
+        "scoring": "points",
+        "point_cards": [["A", 1], ["J", 1], ["T", 1], ["2", 1], ["5", 5]],
+        "low_to": "taker",
+        "smudge": "none",
+        "settlement": "none",
+        "target": 51,
+    }
+    assert changed("cinch") == cinch
+    assert changed("pedro-louisiana") == {**cinch, "min_bid": 7, "all_pass": "dealer_forced", "target": 62}
+    pidro = {
+        **cinch,
+        "min_bid": 6,
+        "steal": [14],
+        "steal_by": "anyone",
+        "all_pass": "dealer_forced",
+        "play_only_trumps": True,
+        "discard": "pidro",
+        "target": 62,
+    }
+    del pidro["low_to"]  # the two stays with its holder, as Low does in Auction Pitch
+    assert changed("pidro") == pidro
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        ("All Fours", "all-fours"),
+        ("OLD SLEDGE", "seven-up"),
+        ("high_five", "cinch"),
+        ("  Double  Pedro ", "cinch"),
+        ("7-Up", "seven-up"),
+        ("Shasta Sam", "shasta-sam"),
+    ],
+)
+def test_a_name_may_be_written_as_people_write_it(written: str, name: str) -> None:
+    assert variant(written).name == name
