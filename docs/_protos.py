@@ -51,8 +51,11 @@ def _blocks(text: str) -> Iterator[Block]:
     """The top-level blocks of a file; what a ``oneof`` holds counts as fields of its message."""
     block: Block | None = None
     said: list[str] = []
-    for line in map(str.strip, text.splitlines()):
-        if line.startswith("//"):
+    for written in text.splitlines():
+        line = written.strip()
+        if written.startswith("}"):
+            block = None
+        elif line.startswith("//"):
             said.append(line[2:].strip())
             continue
         about, said = _paragraphs(said, inline=block is not None), []
@@ -70,4 +73,4 @@ def _blocks(text: str) -> Iterator[Block]:
 def _paragraphs(lines: list[str], *, inline: bool) -> str:
     paragraphs = " ".join(line or "\n\n" for line in lines).split(" \n\n ")
     text = (" " if inline else "\n\n").join(paragraphs)
-    return text.replace("|", "\\|").replace("<", "&lt;") if inline else text
+    return text.replace("|", "\\|") if inline else text
