@@ -1,0 +1,59 @@
+"""Writes ``golden/<variant>.json``: the full record of one game of every variant, to be confirmed by later versions.
+
+    python -m tests.rules.write_golden            # only the variants that have none yet
+
+A golden record is written once. It changes only when the rules or the format of records do, and then on purpose.
+"""
+
+import itertools
+import json
+from pathlib import Path
+from typing import Final
+
+from referee.proceedings import GameSpec
+from referee.record import Record, write_record
+from referee.rules import variant, variant_names
+from referee.seats.house import house
+from referee.table import Table
+from referee.view import Chair, Turn
+from tests.helpers import seeded, shuffled
+
+FOLDER: Final = Path(__file__).with_name("golden")
+DEALS: Final = 6
+"""At most so many deals, so that a record can still be read."""
+
+
+def make(name: str) -> Record:
+    """One game: seat 0 plays anything legal, the others are the house. One wrong answer and one late one are in it."""
+    rules = variant(name).with_rules({"max_deals": DEALS})
+    seats = max(seats for seats in range(2, 5) if rules.players[0] <= seats <= rules.players[1])
+    chance = seeded(f"golden/{name}")
+    spec = GameSpec(f"golden-{name}", rules, tuple(Chair(1, seat, seats, rules) for seat in range(seats)), seats - 1)
+    table = Table(spec, lambda number: shuffled(seeded(f"{name}/{number}")), itertools.count(1).__next__, house)
+    table.start()
+    step = 0
+    while turn := table.open:
+        if step == 3:
+            table.late(turn.turn_id, 6_000_000)
+        else:
+            table.answer(turn.turn_id, 200 if step == 5 else answer(turn, chance.random()), 1000 + step)
+        step += 1
+    return write_record(table, {"variant": name})
+
+
+def answer(turn: Turn, fraction: float) -> int:
+    if turn.chair.seat:
+        return house(turn)
+    return turn.legal[int(fraction * len(turn.legal))]
+
+
+def text(record: Record) -> str:
+    """A record as the file has it."""
+    return json.dumps(record, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+if __name__ == "__main__":
+    for name in variant_names():
+        path = FOLDER / f"{name}.json"
+        if not path.exists():
+            path.write_text(text(make(name)), "utf-8")
