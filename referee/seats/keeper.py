@@ -268,9 +268,13 @@ class RemoteKeeper(Keeper):
                 return
 
     async def _come_back(self, seconds: float) -> bool:
+        """Whether it is there within that time; it may come and go meanwhile."""
+        ready = self.guest.ready
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self.guest.ready.wait(), seconds)
-        return self.guest.ready.is_set()
+            async with asyncio.timeout(seconds):
+                while not ready.is_set():
+                    await ready.wait()
+        return ready.is_set()
 
     async def _grace(self) -> bool:
         """Whether it comes back within what is left of its grace."""
