@@ -130,9 +130,14 @@ class Turn:
         if kind == Kind.NAME_TRUMP:
             return tuple(_SUITS[suit] for suit in options.suits)
         if kind == Kind.DISCARD:
-            keep = options.keep
-            return Keeps(_cards(keep.must_keep), _cards(keep.may_keep), keep.count)
+            return self.keeps
         return tuple(_CALLS.get(call, call) for call in options.calls)
+
+    @lazy
+    def keeps(self) -> Keeps:
+        """With ``Kind.DISCARD`` the same as ``legal``: the cards that you must keep, that you may keep, and how many."""
+        keep = self.message.options.keep
+        return Keeps(_cards(keep.must_keep), _cards(keep.may_keep), keep.count)
 
     @lazy
     def hand(self) -> tuple[Card, ...]:

@@ -275,6 +275,7 @@ def test_a_cinch_dealer_never_lists_all_his_ways() -> None:
     keep = wire.Keep(may_keep=bot_cards.PACK[:25], count=6)
     turn = Turn(wire.Turn(kind=wire.TURN_KIND_DISCARD, options=wire.Options(keep=keep)))
     assert len(turn.legal) == 177_100
+    assert turn.keeps is turn.legal
     kept = turn.rng.choice(turn.legal)
     assert kept in turn.legal
     assert list(kept) == sorted(kept)

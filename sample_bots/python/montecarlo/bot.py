@@ -1,0 +1,394 @@
+"""Plays every choice out in imagined deals, and takes the one that does best in the game.
+
+1. **Worlds**: the cards that nobody has shown are dealt at random to the other seats, in agreement with what was seen:
+   a seat that did not follow suit has none, a seat that bid has something to bid on.
+2. **Playing out**: in every world each choice is played to the end of the deal, by the rules of ``referee.rules`` and
+   with quick rules of thumb for all seats.
+3. **Worth**: what a deal is worth follows from the scores after it: the share of the others that we are likely to beat.
+
+The same turn gets the same answer: chance comes from the turn's own generator, and the work is a fixed number of cards.
+"""
+
+import json
+import time
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from math import exp
+from random import Random
+from typing import Any, Final
+
+from referee.bot import ACE, JACK, KING, PACK, TEN, Card, EventKind, Kind, Turn, run, wire
+from referee.cards import PIPS, SUIT_MASKS, cards_in, mask_of
+from referee.rules import Deal, Outcome, RuleSet
+from referee.rules import Kind as RuleKind
+from referee.rules.game import decide, finishing_places
+from referee.rules.play import legal_mask
+from referee.rules.ranking import TRUMP_POWER
+
+CARDS_A_DECISION: Final = 4000
+"""How many cards are laid in imagination for one decision: all that the bot's strength and its time depend on."""
+
+CARDS_A_DEAL: Final = 6
+"""To begin a deal and to count it takes as long as to lay so many cards."""
+
+ROUNDS: Final = 3
+FEWEST_WORLDS: Final = 4
+"""In a round."""
+
+TRIES: Final = 5
+"""How often a world is dealt again when somebody's bid does not fit his cards in it."""
+
+DARING: Final = 0.3
+"""By how much the promise of a hand may fall short of a bid."""
+
+DOUBT: Final = 0.4
+"""How far the bids of others may be from what we would bid with their cards."""
+
+STEEP: Final = 0.45
+"""How fast a lead in points makes sure of a better place, per point (fitted to games of the careful bot)."""
+
+
+def choose(turn: Turn) -> Any:
+    """The best choice over all worlds; what cannot be imagined is decided by a rule of thumb."""
+    legal = turn.legal
+    if len(legal) == 1:
+        return legal[0]
+    if not can_imagine(turn):
+        return plain(turn)
+    choices = different(turn) if turn.kind is Kind.PLAY else sensible_bids(turn)
+    if len(choices) == 1:
+        return choices[0]
+    return best(turn, choices)
+
+
+def best(turn: Turn, choices: Sequence[int]) -> int:
+    """Plays choices out side by side in the same worlds; after each round only the better half goes on."""
+    give_up = time.monotonic() + 0.0005 * turn.move_ms
+    imagined = Imagination(turn, rules_of(turn.rules.SerializeToString(deterministic=True)))
+    cards = sum(hand.bit_count() for hand in imagined.deal.hands) + CARDS_A_DEAL
+    sums = dict.fromkeys(choices, 0.0)
+    for _ in range(ROUNDS):
+        for _ in range(max(CARDS_A_DECISION // (ROUNDS * cards * len(sums)), FEWEST_WORLDS)):
+            hands = imagined.hands()
+            for choice in sums:
+                deal = imagined.deal.copy()
+                deal.hands = hands[:]
+                deal.apply(choice)
+                play_out(deal)
+                sums[choice] += imagined.worth(deal)
+            if time.monotonic() > give_up:
+                return max(sums, key=sums.__getitem__)
+        ranked = sorted(sums, key=sums.__getitem__, reverse=True)
+        sums = {choice: sums[choice] for choice in ranked[: max(2, (len(ranked) + 1) // 2)]}
+    return max(sums, key=sums.__getitem__)
+
+
+# Choices worth imagining
+
+
+def can_imagine(turn: Turn) -> bool:
+    """Whether the rules of this game are those of the Pitch family, which this bot can play out."""
+    rules = turn.rules
+    pitch = rules.trump_by == wire.TRUMP_BY_PITCH and rules.scoring == wire.SCORING_ITEMS
+    dealt_once = (rules.discard, rules.rob, rules.stock) == (wire.DISCARD_NONE, wire.ROB_NONE, wire.STOCK_NONE)
+    return pitch and dealt_once and turn.kind in (Kind.BID, Kind.PLAY)
+
+
+def different(turn: Turn) -> list[int]:
+    """The legal cards without those that are as good as a lower one beside them."""
+    unseen = mask_of(unseen_cards(turn))
+    kept: list[Card] = []
+    for card in turn.legal:
+        last = kept[-1] if kept else None
+        if last is not None and last.suit == card.suit and last.pips == card.pips == 0:
+            between = (1 << card) - (1 << last)
+            if not between & unseen:
+                continue
+        kept.append(card)
+    return list(kept)
+
+
+def sensible_bids(turn: Turn) -> list[int]:
+    """Pass, and the bids that are not out of reach."""
+    hope = strength(mask_of(turn.hand), turn.seats) + 1.2
+    return [bid for bid in turn.legal if bid <= hope] or [turn.legal[0]]
+
+
+def plain(turn: Turn) -> Any:
+    """A rule of thumb for what is not imagined: keep trumps and high cards, name the longest suit, play low."""
+    if turn.kind is Kind.DISCARD:
+        ways = turn.keeps
+        ranked = sorted(ways.may, key=lambda card: (turn.suit_of(card) == turn.trump, card.rank), reverse=True)
+        return [*ways.must, *ranked[: ways.size - len(ways.must)]]
+    if turn.kind is Kind.NAME_TRUMP:
+        return max(turn.legal, key=lambda suit: sum(card.rank + 5 for card in turn.hand if card.suit == suit))
+    if turn.kind is Kind.PLAY:
+        return min(turn.legal, key=lambda card: (not turn.beats(card), card.pips, card.rank))
+    return turn.legal[0]
+
+
+# Worlds
+
+
+class Imagination:
+    """The deal as far as it is known, and as many worlds as are wanted for the rest."""
+
+    def __init__(self, turn: Turn, rules: RuleSet) -> None:
+        self.turn, self.rules, self.rng = turn, rules, Random(turn.rng.getrandbits(64))
+        self.unseen = [int(card) for card in unseen_cards(turn)]
+        self.played = [0] * turn.seats
+        self.barred = [0] * turn.seats
+        self.promises: dict[int, tuple[float, float]] = {}
+        self.high = 0
+        self._read_history()
+        size = rules.hand_size
+        self.needs = [(seat, size - self.played[seat].bit_count()) for seat in range(turn.seats) if seat != turn.seat]
+        self.needs.sort(key=lambda need: -self.barred[need[0]].bit_count())
+        self.deal = self._deal()
+        self.others = [side for side in range(len(self.deal.scores)) if side != self.deal.side(turn.seat)]
+
+    def _read_history(self) -> None:
+        """Who has played and bid what, and which suits a seat has shown that it does not hold."""
+        led = trump = None
+        count = 0
+        for kind, seat, value in self.turn.history:
+            if kind is EventKind.BID:
+                self._read_bid(seat, value)
+            elif kind is EventKind.PLAY:
+                suit = value >> 4
+                trump = suit if trump is None else trump
+                if count % self.turn.seats == 0:
+                    led = suit
+                elif suit != led and (suit != trump or led == trump):
+                    self.barred[seat] |= SUIT_MASKS[led or 0]
+                self.played[seat] |= 1 << value
+                count += 1
+
+    def _deal(self) -> Deal:
+        """A deal of the kernel in the position of the turn: some world's pack, and the history played again."""
+        turn, rules = self.turn, self.rules
+        dealt = [hand | played for hand, played in zip(self.hands(), self.played, strict=True)]
+        before = turn.scores[: rules.side_count(turn.seats)]
+        deal = Deal(rules, turn.seats, turn.dealer, pack_of(dealt, turn.dealer, rules.packet), before)
+        for kind, _, value in turn.history:
+            if kind in (EventKind.BID, EventKind.PLAY):
+                deal.apply(int(value))
+        return deal
+
+    def hands(self) -> list[int]:
+        """The hands of a world (masks by seat): ours as it is, the others' such that what they did makes sense."""
+        hands = self._drawn(self.barred)
+        for _ in range(TRIES):
+            if hands and self._plausible(hands):
+                return hands
+            hands = self._drawn(self.barred)
+        return hands or self._drawn([0] * self.turn.seats)
+
+    def _drawn(self, barred: Sequence[int]) -> list[int]:
+        """Deals the unseen cards; a seat gets none that it is barred from. Empty if that has not worked out."""
+        hands = [0] * self.turn.seats
+        hands[self.turn.seat] = mask_of(self.turn.hand)
+        self.rng.shuffle(self.unseen)
+        used = 0
+        for seat, need in self.needs:
+            hand, missing, out = 0, need, used | barred[seat]
+            for card in self.unseen:
+                if not missing:
+                    break
+                if not out >> card & 1:
+                    hand |= 1 << card
+                    missing -= 1
+            if missing:
+                return []
+            used |= hand
+            hands[seat] = hand
+        return hands
+
+    def _read_bid(self, seat: int, bid: int) -> None:
+        """What a bid tells of the hand: between what and what the best suit (of the pitcher: trump) may promise."""
+        if bid:
+            self.promises[seat] = (bid - DARING - DOUBT, 9.0)
+            self.high = bid
+        else:
+            steals = seat == self.turn.dealer and self.high in self.rules.steal
+            least = max(self.high + (not steals), self.rules.min_bid)
+            self.promises[seat] = (0.0, least - DARING + DOUBT)
+
+    def _plausible(self, hands: Sequence[int]) -> bool:
+        """Whether the others would have bid as they did with these cards, more or less."""
+        turn = self.turn
+        for seat, (least, most) in self.promises.items():
+            if seat == turn.seat:
+                continue
+            hand = hands[seat] | self.played[seat]
+            if seat == turn.pitcher and turn.trump is not None:
+                promised = promise(hand >> 16 * turn.trump & RANKS, turn.seats) + outside(hand)
+            else:
+                promised = strength(hand, turn.seats)
+            if not least <= promised <= most:
+                return False
+        return True
+
+    def worth(self, deal: Deal) -> float:
+        """What the end of a deal is worth to us: the share of the others that we beat, or are likely to beat."""
+        outcome: Outcome = deal.outcome  # type: ignore[assignment]  # the deal has been played out
+        before = deal.scores
+        after = [score + delta for score, delta in zip(before, outcome.deltas, strict=True)]
+        ours = deal.side(self.turn.seat)
+        if self.rules.target <= max(after) or outcome.all_four is not None:
+            won = decide(self.rules, before, after, outcome)
+            if won is not None:
+                places = finishing_places(won[0], after)
+                return sum(_beaten(places[side] - places[ours]) for side in self.others) / len(self.others)
+        return sum(AHEAD[after[ours] - after[side]] for side in self.others) / len(self.others)
+
+
+def _beaten(lead: int) -> float:
+    return 1.0 if lead > 0 else 0.5 if lead == 0 else 0.0
+
+
+class _Ahead(dict[int, float]):
+    """The chance to finish before somebody by the lead over him in points."""
+
+    def __missing__(self, lead: int) -> float:
+        chance = self[lead] = 1 / (1 + exp(-STEEP * lead))
+        return chance
+
+
+AHEAD: Final = _Ahead()
+
+
+def unseen_cards(turn: Turn) -> list[Card]:
+    """The cards that nobody has shown us."""
+    shown = {*turn.hand, *turn.discards}
+    shown.update(Card(event.value) for event in turn.history if event.kind is EventKind.PLAY)
+    return [card for card in PACK if card not in shown]
+
+
+def pack_of(dealt: Sequence[int], dealer: int, packet: int) -> list[int]:
+    """A pack that deals these hands (masks by seat), the other cards following."""
+    seats = len(dealt)
+    held = [list(cards_in(hand)) for hand in dealt]
+    pack: list[int] = []
+    for start in range(0, len(held[0]), packet):
+        for place in range(1, seats + 1):
+            pack += held[(dealer + place) % seats][start : start + packet]
+    taken = set(pack)
+    return pack + [int(card) for card in PACK if card not in taken]
+
+
+@lru_cache(maxsize=16)
+def rules_of(message: bytes) -> RuleSet:
+    """The kernel's rule set, from the house rules in the wire's."""
+    house = wire.RuleSet.FromString(message).house_rules
+    return RuleSet.from_dict({rule.name: json.loads(rule.value) for rule in house})
+
+
+# Playing out
+
+
+def play_out(deal: Deal) -> None:
+    """Plays a deal to its end, all seats by rules of thumb."""
+    while deal.kind is not None:
+        deal.apply(quick_card(deal) if deal.kind is RuleKind.PLAY else quick_bid(deal))
+
+
+def quick_bid(deal: Deal) -> int:
+    """The lowest bid that the hand is strong enough for, else the least that may be said."""
+    legal = deal.legal()
+    hope = strength(deal.hands[deal.seat], deal.seats) + DARING
+    for bid in legal:
+        if 0 < bid <= hope:
+            return bid
+    return legal[0]
+
+
+def quick_card(deal: Deal) -> int:
+    """The card with the best balance of what it may win and what it may cost."""
+    legal = legal_mask(deal)
+    if not legal & legal - 1:
+        return legal.bit_length() - 1
+    trump, trick = deal.trump, deal.trick
+    if trump is None:
+        trump = strongest(deal.hands[deal.seat], deal.seats)
+        legal = first_leads(legal & SUIT_MASKS[trump])
+    powers, values, price = deal.rankings[trump][2], VALUES[trump], PRICES[trump]
+    chances = CHANCES[deal.seats - len(trick) - 1]
+    top = deal.top_power if trick else 0
+    led = trick[0] >> 4 if trick else -1
+    table = 0.05 * (deal.seats - len(trick) - 1)
+    for card in trick:
+        table += values[card]
+    best, choice = -9.0, 0
+    while legal:
+        bit = legal & -legal
+        legal ^= bit
+        card = bit.bit_length() - 1
+        power, value = powers[card], values[card]
+        if power > top and (power >= TRUMP_POWER or led < 0 or card >> 4 == led):
+            balance = chances[power] * (table + 2 * value) - value - price[card]
+        else:
+            balance = -value - price[card]
+        if balance > best:
+            best, choice = balance, card
+    return choice
+
+
+def first_leads(suit: int) -> int:
+    """Of the cards of a suit, what to pitch: the ace or king; without them a low card, for a queen or jack would fall."""
+    top = suit.bit_length() - 1
+    return 1 << top if top & 15 >= KING else suit & -suit
+
+
+@cache
+def promise(ranks: int, seats: int) -> float:
+    """The points to be expected with a suit as trump, of which these ranks are held (bit 2 the two, bit 14 the ace)."""
+    if not ranks:
+        return 0.0
+    top, low = ranks.bit_length() - 1, (ranks & -ranks).bit_length() - 1
+    out = 6 * (seats - 1) / 46
+    jack = (0.6, 0.9) if ranks >> JACK & 1 else (0.0, 0.4 * out)
+    return float((1 - out) ** (14 - top) + (1 - out) ** (low - 2) + jack[top > JACK] + 0.1 + 0.1 * ranks.bit_count())
+
+
+def outside(hand: int) -> float:
+    """What the tens and honours of a hand promise for Game, whatever is trump."""
+    return 0.1 * (hand & TENS).bit_count() + 0.05 * (hand & HONOURS).bit_count()
+
+
+def strongest(hand: int, seats: int) -> int:
+    """The suit that promises most as trump."""
+    return max(range(4), key=lambda suit: promise(hand >> 16 * suit & RANKS, seats))
+
+
+def strength(hand: int, seats: int) -> float:
+    """What a hand promises with its best suit as trump."""
+    suits = (hand & RANKS, hand >> 16 & RANKS, hand >> 32 & RANKS, hand >> 48 & RANKS)
+    return max(promise(ranks, seats) for ranks in suits) + outside(hand)
+
+
+def _value(card: int, trump: int) -> float:
+    return PIPS[card] / 25 + (card == trump << 4 | JACK)
+
+
+def _price(card: int, trump: int) -> float:
+    rank = card & 15
+    return 0.1 + 0.03 * rank if card >> 4 == trump else 0.004 * rank
+
+
+def _chance(power: int, later: int) -> float:
+    """The chance that a card of that power stands against so many seats to come."""
+    higher = (TRUMP_POWER + 2 * ACE - power) / 2 if power >= TRUMP_POWER else (2 * ACE - power) / 2 + 3
+    return float(0.87 ** (higher * later))
+
+
+RANKS: Final = SUIT_MASKS[0]
+TENS: Final = mask_of(card for card in PACK if card.rank == TEN)
+HONOURS: Final = mask_of(card for card in PACK if card.rank > TEN)
+VALUES: Final = tuple(tuple(_value(card, trump) for card in range(64)) for trump in range(4))
+PRICES: Final = tuple(tuple(_price(card, trump) for card in range(64)) for trump in range(4))
+CHANCES: Final = tuple(tuple(_chance(power, later) for power in range(TRUMP_POWER + 2 * ACE + 1)) for later in range(7))
+
+
+if __name__ == "__main__":
+    run(choose)
