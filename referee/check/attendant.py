@@ -1,0 +1,133 @@
+"""Has the bot under test join, notices how it is lost, and sees it off.
+
+What a loss means is decided elsewhere: an attendant only tells of it. It stands on the keepers of a league, so that a
+bot is started, watched and ended here exactly as it is there; but it is started once, not three times.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from typing import Protocol
+
+from referee.hall import Hall
+from referee.protocol import wire
+from referee.seats.exits import Exit
+from referee.seats.guest import Guest
+from referee.seats.keeper import Keeper, LocalKeeper, Loss
+from referee.seats.launch import BotProcess
+
+PARTING_SECONDS = 2.0
+"""How long a bot may take to leave after Farewell."""
+
+
+class Attendant(Protocol):
+    """Keeps the bot of a check present. ``local``: its process is ours; ``on_loss`` is told when it has gone."""
+
+    local: bool
+    on_loss: Callable[[Loss], None]
+
+    async def begin(self) -> str:
+        """Has the bot join; returns what went wrong, or an empty text."""
+
+    def lost(self, loss: Loss) -> None:
+        """The bot has to go, for this reason; ``on_loss`` is told when it has."""
+
+    async def see_off(self, reason: wire.FarewellReason.ValueType, sentence: str) -> Exit | None:
+        """Says farewell and waits a moment; how the process ended, ``None`` if it did not end by itself."""
+
+    async def close(self) -> None:
+        """Ends whatever is left of the bot."""
+
+
+class LocalAttendant(LocalKeeper):
+    """For a bot whose process we start: one attempt."""
+
+    local = True
+
+    def __init__(self, guest: Guest, hall: Hall, start: Callable[[], BotProcess]) -> None:
+        """``start`` launches the process."""
+        super().__init__(guest, hall, lambda _fault, _sentence: None, start)
+        self.on_loss: Callable[[Loss], None] = lambda _loss: None
+        self._watching: asyncio.Task[None] | None = None
+
+    async def begin(self) -> str:
+        """Starts the process and waits for its Join."""
+        failure = await self._launch()
+        if not failure:
+            self._watching = asyncio.create_task(self._watch())
+        return failure
+
+    async def _watch(self) -> None:
+        loss = await self._until_lost()
+        if not self.guest.leaving:
+            self.guest.hang_up()
+            self.on_loss(loss)
+
+    async def see_off(self, reason: wire.FarewellReason.ValueType, sentence: str) -> Exit | None:
+        """Says farewell and gives the process a moment to leave."""
+        await _stop(self._watching)
+        self.guest.leave(reason, sentence)
+        if self.process is None:
+            return None
+        try:
+            return await asyncio.wait_for(self.process.exited(), PARTING_SECONDS)
+        except TimeoutError:
+            return None
+        finally:
+            await self.process.kill()
+
+    async def close(self) -> None:
+        """Ends the process and all that it started."""
+        await _stop(self._watching)
+        await self.end()
+
+
+class RemoteAttendant(Keeper):
+    """For a bot that dials in: nobody can start it again."""
+
+    local = False
+
+    def __init__(self, guest: Guest, hall: Hall, wait_seconds: float) -> None:
+        """``wait_seconds`` is how long it may take to dial in."""
+        super().__init__(guest, hall, lambda _fault, _sentence: None)
+        self.on_loss: Callable[[Loss], None] = lambda _loss: None
+        self._wait = wait_seconds
+        self._watching: asyncio.Task[None] | None = None
+
+    async def begin(self) -> str:
+        """Waits for the bot; once it was there, only as long as a lost line may take."""
+        self._renew()
+        wait, self._wait = self._wait, min(self._wait, 5.0)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self.guest.ready.wait(), wait)
+        if not self.guest.ready.is_set():
+            return f"It did not dial in within {wait:.0f} seconds. {self.guest.refusal}".strip()
+        self._watching = asyncio.create_task(self._watch())
+        return ""
+
+    async def _watch(self) -> None:
+        loss = await self._loss
+        if not self.guest.leaving:
+            self.guest.hang_up()
+            self.on_loss(loss)
+
+    async def see_off(self, reason: wire.FarewellReason.ValueType, sentence: str) -> Exit | None:
+        """Says farewell; how its process ends is not ours to see."""
+        await _stop(self._watching)
+        self.guest.leave(reason, sentence)
+        for _ in range(int(PARTING_SECONDS * 10)):
+            if self.guest.stream is None:
+                break
+            await asyncio.sleep(0.1)
+        return None
+
+    async def close(self) -> None:
+        """Ends its stream."""
+        await _stop(self._watching)
+        self.guest.hang_up()
+
+
+async def _stop(task: "asyncio.Task[None] | None") -> None:
+    if task is not None:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)

@@ -1,0 +1,261 @@
+"""Where a bot is put to the test: its process, its stream, the room with its tables, and what is to be done when it is
+lost. ``ask`` and ``play`` open tables, ``settle`` waits until they are done.
+"""
+
+import asyncio
+import contextlib
+import random
+import secrets
+import shutil
+import socket
+import tempfile
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Self
+
+from referee.check.attendant import Attendant, LocalAttendant, RemoteAttendant
+from referee.check.plan import Plan
+from referee.check.pokes import Poke
+from referee.check.position import Position, Setting
+from referee.check.room import Asking, Match, Room
+from referee.check.scribe import Scribe
+from referee.check.subject import CheckHost, Subject
+from referee.faults import Fault
+from referee.protocol import wire
+from referee.protocol.translate import rule_set_message
+from referee.rules import RuleSet
+from referee.seats.exits import Exit
+from referee.seats.guest import Terms
+from referee.seats.keeper import Loss
+from referee.seats.launch import BotProcess, launch
+from referee.session import Session
+
+MOST_LOSSES = 5
+MOST_SILENCES = 2
+_REMOTE_LATENCY_US = 500_000
+_NO_ANSWER = Loss(Fault.TIMEOUT_MOVE, "It did not answer in time.")
+
+
+class Bench:
+    """One bot on the test bench. ``over`` says why no more can be asked; empty while all is well.
+
+    ``starts`` counts how often it has joined, ``silences`` holds every decision that it was late for: the position,
+    and those that it was asked at the same time; ``sound`` are some positions that it answers well.
+    """
+
+    def __init__(self, plan: Plan, scribe: Scribe) -> None:
+        self.plan, self.scribe = plan, scribe
+        self.games: tuple[RuleSet, ...] = plan.games
+        self.over = ""
+        self.starts = self.losses = 0
+        self.silences: list[tuple[Position, list[Position]]] = []
+        self.sound: list[Position] = []
+        self._chance = random.Random(f"ids {plan.seed}")  # noqa: S311  # the ids of a check need not be secret
+        self._losses: list[Loss] = []
+        self._error: BaseException | None = None
+        self._changed = asyncio.Event()
+        self.setting = Setting(lambda: self._chance.getrandbits(53) or 1, self._number, plan.limits)
+        self.room = Room(lambda: self.session, self.setting)
+        self.subject = Subject(plan.token or secrets.token_urlsafe(24), self._terms(), self.room.answered)
+        self.host = CheckHost(self.room, lambda: self.subject.talk)
+        self.attendant: Attendant
+        self._wire_up()
+
+    @property
+    def session(self) -> Session:
+        """The bot's session."""
+        return self.subject.session
+
+    def _wire_up(self) -> None:
+        ears, scribe = self.room.ears, self.scribe
+        ears.heard = scribe.heard
+        ears.silent = self._silent
+        ears.closed = lambda _asking: self._changed.set()
+        ears.dealt = scribe.dealt
+        ears.broken = self._broken
+        self.subject.on_join = self._on_join
+        self.subject.on_message = scribe.message
+        self.host.on_hung = lambda _guest: self.attendant.lost(_NO_ANSWER)
+        self.host.sent_turns = lambda count: scribe.batch(count, self.session.max_in_flight)
+
+    def _number(self, rules: RuleSet) -> int:
+        return next(number for number, game in enumerate(self.games, 1) if game == rules)
+
+    def _terms(self) -> Terms:
+        plan, limits = self.plan, self.plan.limits
+        joined = wire.Joined(
+            move_ms=limits.move_us // 1000,
+            bank_ms=limits.bank_us // 1000,
+            game_ms=limits.game_us // 1000,
+            rule_sets=[rule_set_message(rules, self._number(rules)) for rules in self.games],
+        )
+        names = tuple(rules.name for rules in self.games)
+        latency = 0 if plan.command else _REMOTE_LATENCY_US
+        return Terms(plan.name, 0, names, joined, limits.move_us, plan.max_in_flight, latency)
+
+    def _on_join(self, join: wire.Join) -> Terms:
+        """Settles, at the first Join, which games are checked."""
+        if not self.starts:
+            self.games = self.plan.for_join(tuple(join.variants)) or self.plan.games
+        return self._terms()
+
+    # Coming and going.
+
+    @classmethod
+    @contextlib.asynccontextmanager
+    async def set_up(cls, plan: Plan, scribe: Scribe) -> AsyncIterator[Self]:
+        """A bench with its door open. At the end nothing of the bot is left. Raises ``OSError`` if the door cannot be had."""
+        folder = Path(tempfile.mkdtemp(prefix="referee-check-"))
+        try:
+            bench = cls(plan, scribe)
+            wanted = f"tcp:{plan.listen}" if plan.command is None else _address(folder / "bot.sock")
+            owner = None if plan.command is None else bench.subject
+            async with bench.host.serve(wanted, owner=owner) as door:
+                bench.host.admit(bench.subject)
+                bench._attend(door.address, folder)
+                watch = asyncio.create_task(bench.host.watch())
+                try:
+                    yield bench
+                finally:
+                    await bench.attendant.close()
+                    watch.cancel()
+                    await asyncio.gather(watch, return_exceptions=True)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _attend(self, address: str, folder: Path) -> None:
+        plan, command = self.plan, self.plan.command
+        if command is None:
+            self.attendant = RemoteAttendant(self.subject, self.room, plan.wait_seconds)
+        else:
+
+            def start() -> BotProcess:
+                process = launch(
+                    command,
+                    address=address,
+                    token=self.subject.token,
+                    work_dir=folder,
+                    log_path=plan.log_path,
+                    limits=plan.bot_limits,
+                    sandbox=plan.sandbox,
+                )
+                self.scribe.launched(process)
+                return process
+
+            self.attendant = LocalAttendant(self.subject, self.room, start)
+        self.attendant.on_loss = self._lost
+
+    async def start(self) -> str:
+        """Has the bot join; what went wrong, or an empty text."""
+        self.subject.fresh()
+        failure = await self.attendant.begin()
+        if failure:
+            self.over = failure
+        else:
+            self.starts += 1
+            self.scribe.joined(self.subject, self.games)
+        return failure
+
+    async def see_off(self, reason: wire.FarewellReason.ValueType, sentence: str) -> Exit | None:
+        """Says farewell. Open turns stay open, to be asked again after the next start."""
+        end = await self.attendant.see_off(reason, sentence)
+        self.session.lost_stream(cautious=False)
+        self.scribe.left(end, local=self.attendant.local)
+        return end
+
+    # Asking.
+
+    async def ask(self, positions: Iterable[Position], phase: str, poke: Poke | None = None) -> list[Asking]:
+        """Puts these positions to the bot, as many at once as it takes, and waits for the answers.
+
+        A bot with a memory plays each deal from its start.
+        """
+        if self.over:
+            return []
+        askings = []
+        for position in positions:
+            asking = self.room.follow(position, phase) if self.plays_all else self.room.ask(position, phase, poke)
+            if poke is not None and asking.table.open is not None:
+                self.host.pokes[asking.table.open.turn_id] = poke
+            askings.append(asking)
+        await self.settle()
+        return askings
+
+    @property
+    def plays_all(self) -> bool:
+        """Whether the bot says that it has a memory, so that it must have played what it is asked about."""
+        return self.subject.stateful
+
+    def play(self, matches: Iterable[Match], phase: str) -> list[Asking]:
+        """Opens tables for whole games; ``settle`` waits for them."""
+        return [] if self.over else [self.room.play(match, phase) for match in matches]
+
+    async def settle(self, until: float | None = None, refill: Callable[[], None] = lambda: None) -> None:
+        """Waits until all tables are done, the bot is given up, or the loop's time is ``until``.
+
+        ``refill`` is called now and then, and may open more tables. Raises whatever went wrong on our side.
+        """
+        loop = asyncio.get_running_loop()
+        while not self.over:
+            if self._error is not None:
+                raise self._error
+            if self._losses:
+                await self._recover(self._losses.pop(0))
+                continue
+            refill()
+            if not self.room.askings:
+                return
+            left = None if until is None else until - loop.time()
+            if left is not None and left <= 0:
+                return
+            self._changed.clear()
+            self.host.pump()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._changed.wait(), left)
+
+    # Losses.
+
+    def _silent(self, asking: Asking, position: Position, company: list[Position]) -> None:
+        """The bot was late: it is ended, for what it says from now on could mean anything."""
+        if asking.poke is None:
+            self.silences.append((position, company))
+            self.scribe.late(asking, position)
+        self.attendant.lost(_NO_ANSWER)
+
+    def _broken(self, error: BaseException) -> None:
+        self._error = self._error or error
+        self._changed.set()
+
+    def _lost(self, loss: Loss) -> None:
+        self._losses.append(loss)
+        self._changed.set()
+
+    async def _recover(self, loss: Loss) -> None:
+        """Blames the loss on the turn that was open alone, if there was one, and starts the bot again."""
+        self.losses += 1
+        session = self.session
+        timed_out = loss.fault is Fault.TIMEOUT_MOVE
+        if not timed_out:
+            lone = session.lone()
+            found = self.room.where(lone) if lone is not None else None
+            if found is not None:
+                found[0].lost = True
+                self.room.close(found[0])
+            self.scribe.lost(loss, found)
+        session.lost_stream(cautious=not timed_out)
+        if self.losses > MOST_LOSSES or len(self.silences) >= MOST_SILENCES:
+            self.over = f"It was lost {self.losses} times." if not timed_out else "It did not answer, more than once."
+        elif await self.start():
+            self.scribe.failed_again(self.over)
+        if self.over:
+            self.room.clear()
+
+
+def positions_for(positions: Sequence[Position], seats: Sequence[int]) -> list[Position]:
+    """Those with a number of seats that is asked for."""
+    return [position for position in positions if not seats or position.seats in seats]
+
+
+def _address(path: Path) -> str:
+    """A unix socket where they exist and the path is short enough; else loopback TCP."""
+    return f"unix:{path}" if hasattr(socket, "AF_UNIX") and len(str(path)) < 100 else "tcp:127.0.0.1:0"

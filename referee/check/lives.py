@@ -1,0 +1,150 @@
+"""The later lives of a bot: a fresh process for what the first one cannot show.
+
+In the second life the witnesses are asked again, and what was late is asked alone; then the bot is sent off in the
+middle of games. The third life has to go on with these.
+"""
+
+import asyncio
+
+from referee.check.bench import Bench
+from referee.check.phases import matches
+from referee.check.pokes import Poke
+from referee.check.position import Position
+from referee.check.requirements import LEAST
+from referee.check.room import Asking
+from referee.check.shrink import Witnesses
+from referee.faults import Fault
+from referee.protocol import wire
+
+_RESTART = Poke("restart", "AF-ROBUST-005", "a turn of a game that was begun before it was started", lambda _r, _t: None)
+_JOINED = Poke("unknown-joined", "AF-ROBUST-001", "an answer to Join with unknown values", lambda _r, _t: None)
+_NEEDS_A_PROCESS = ("AF-LIFE-001", "AF-LIFE-003", "AF-LIFE-004", "AF-ROBUST-005", "AF-ROBUST-007")
+_LIVES = ("AF-LIFE-001", "AF-LIFE-003", "AF-LIFE-004", "AF-ROBUST-005")
+
+
+async def later_lives(bench: Bench, witnesses: Witnesses) -> None:
+    """The second and third life, as far as they are of use."""
+    tally = bench.scribe.tally
+    if not bench.attendant.local:
+        for rule in _NEEDS_A_PROCESS:
+            tally.waive(rule, "its process is not ours to start")
+        return
+    if bench.subject.stateful:
+        for rule in ("AF-ROBUST-002", "AF-ROBUST-005"):
+            tally.waive(rule, "it says that it has a memory")
+    late, bench.silences = bench.silences, []
+    if bench.over and not late:
+        return
+    bench.over = ""
+    if not (late or witnesses.of or any(rule in tally.scores for rule in _LIVES)):
+        return
+    await _second(bench, witnesses, late)
+    if not bench.over and any(rule in tally.scores for rule in _LIVES):
+        await _third(bench)
+
+
+async def _second(bench: Bench, witnesses: Witnesses, late: list[tuple[Position, list[Position]]]) -> None:
+    bench.scribe.begin("second life")
+    bench.subject.poke_joined = not late and "AF-ROBUST-001" in bench.scribe.tally.scores
+    if await bench.start():
+        bench.scribe.failed_again(bench.over)
+        return
+    if bench.subject.poke_joined:
+        await _strange_welcome(bench)
+    if late and not bench.over:
+        await _ask_alone(bench, *late[0])
+    if not bench.over:
+        await witnesses.confirm(bench)
+
+
+async def _strange_welcome(bench: Bench) -> None:
+    """Whether the bot plays on after an answer to Join with things that it does not know."""
+    bench.subject.poke_joined = False
+    tally = bench.scribe.tally
+    for position in bench.sound[:1]:
+        (asking,) = await bench.ask([position], "second life", _JOINED)
+        tally.chance(_JOINED.rule, "second life")
+        if asking.answer is None:
+            sentence = f"With {_JOINED.about} it did not answer any more."
+            bench.scribe.breach(_JOINED.rule, Fault.CRASH, sentence, origin=_JOINED.name, poke=_JOINED.name)
+
+
+async def _ask_alone(bench: Bench, position: Position, company: list[Position]) -> None:
+    """What was late is asked alone; if that is answered, once more in its company. Both results are told."""
+    bench.scribe.begin("asking alone")
+    ms = bench.plan.limits.move_us // 1000
+    (asking,) = await bench.ask([position], "retest")
+    first = f"Asked among {len(company) + 1} turns it" if company else "It"
+    if asking.answer is None:
+        told = f"{first} did not answer within {ms} ms, and asked again alone it did not either."
+        bench.scribe.breach("AF-CLOCK-001", Fault.TIMEOUT_MOVE, told, position=position, origin=position.origin, did="nothing in time")
+        bench.over = bench.over or "It does not answer in time."
+        return
+    again = await bench.ask([*company, position], "retest") if company and not bench.over else []
+    if any(one.silent for one in again):
+        told = f"Of {len(company) + 1} turns at once it left some without an answer, twice; asked alone it answers."
+        bench.scribe.breach("AF-ROBUST-003", Fault.TIMEOUT_MOVE, told, position=position, origin=position.origin, did="nothing in time")
+        return
+    told = f"{first} did not answer within {ms} ms; asked again it did."
+    bench.scribe.tally.flaky["AF-CLOCK-001"] = told
+
+
+async def _third(bench: Bench) -> None:
+    """Games are begun, the referee shuts down in the middle of them, and a new process has to go on."""
+    bench.scribe.begin("farewell in mid-game")
+    source = matches(bench, "restart")
+    playing = bench.play([next(source) for _ in range(2 * LEAST)], "restart")
+    await _until_under_way(bench, playing)
+    if bench.over:
+        return
+    playing = [asking for asking in playing if not asking.done]
+    before = {asking: asking.answers for asking in playing}
+    for asking in playing:
+        asking.poke = None if bench.subject.stateful else _RESTART
+    await bench.see_off(wire.FAREWELL_REASON_STOPPING, "The referee is shutting down; the games go on later.")
+    bench.scribe.begin("third life")
+    if bench.subject.stateful:
+        bench.room.clear()
+    if await bench.start():
+        bench.scribe.failed_again(bench.over)
+        return
+    await _go_on(bench, before)
+    bench.scribe.begin("farewell")
+    if not bench.over:
+        await bench.see_off(wire.FAREWELL_REASON_FINISHED, "The check is over.")
+
+
+async def _until_under_way(bench: Bench, playing: list[Asking]) -> None:
+    def look() -> None:
+        if all(asking.done or asking.answers >= 2 for asking in playing):
+            raise _Enough
+
+    try:
+        await bench.settle(asyncio.get_running_loop().time() + 10, look)
+    except _Enough:
+        return
+
+
+class _Enough(Exception):
+    """The games are as far as they need to be."""
+
+
+async def _go_on(bench: Bench, before: dict[Asking, int]) -> None:
+    """Every game that goes on with an answer is a chance taken; one that stops at its first turn is a breach."""
+    waiting = dict(before)
+
+    def look() -> None:
+        for asking in [one for one, answers in waiting.items() if one.answers > answers]:
+            del waiting[asking]
+            asking.poke = None
+            bench.scribe.tally.chance(_RESTART.rule, "third life")
+            bench.room.close(asking)
+
+    await bench.settle(asyncio.get_running_loop().time() + bench.plan.limits.move_us / 1e6 + 10, look)
+    look()
+    for asking in waiting:
+        if asking.silent or asking.lost:
+            what = "did not answer" if asking.silent else "was gone"
+            told = f"Started again in the middle of a game, it {what} at the first turn of it."
+            bench.scribe.breach(_RESTART.rule, Fault.CRASH, told, origin=asking.origin, poke=_RESTART.name)
+            return

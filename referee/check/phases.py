@@ -1,0 +1,230 @@
+"""The phases of a check that one start of the bot serves: doctor, directed, pokes, long games, random."""
+
+import asyncio
+import hashlib
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count
+
+from referee.check.bench import Bench
+from referee.check.cases import cases_for
+from referee.check.opportunity import breakable
+from referee.check.plan import MOVES_A_GAME
+from referee.check.pokes import POKES, Poke
+from referee.check.position import Position
+from referee.check.requirements import LEAST, Requirements
+from referee.check.room import Asking, Match
+from referee.check.sample import sample, seat_counts
+from referee.faults import Fault
+from referee.rules import RuleSet
+
+DIRECTED_SECONDS = 4.0
+"""How long the directed phase goes on after every rule has had its least number of opportunities."""
+
+LONG_SECONDS = 6.0
+_TABLES = 96
+_POKED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Agenda:
+    """The positions of the directed phase: those needed so that every rule is exercised, then the others."""
+
+    needed: tuple[Position, ...]
+    others: tuple[Position, ...]
+
+    @property
+    def all(self) -> tuple[Position, ...]:
+        """All of them, the needed ones first."""
+        return self.needed + self.others
+
+
+def seats_of(rules: RuleSet, wanted: Sequence[int]) -> tuple[int, ...]:
+    """The numbers of seats to check a game with: those asked for that it allows, all if none are asked for."""
+    counts = seat_counts(rules)
+    return tuple(number for number in counts if not wanted or number in wanted)
+
+
+def agenda(games: Sequence[RuleSet], seats: Sequence[int], asked: Requirements, seed: str) -> Agenda:
+    """Cases and sampled positions of all games for the rules asked for."""
+    needed: list[Position] = []
+    others: list[Position] = []
+    most = 300 if len(games) < 3 else 120
+    for rules in games:
+        counts, wanted = seats_of(rules, seats), {one.id for one in asked.binding() if one.variant == rules.name}
+        if not counts:
+            continue
+        found = cases_for(rules, counts)
+        found += sample(rules, counts, wanted, seed=f"{seed} {rules.name}", most=most, looks=most * 13)
+        lacking = dict.fromkeys(wanted, LEAST)
+        for position in found:
+            put = breakable(position.reached()) & wanted
+            if any(lacking[rule] > 0 for rule in put):
+                needed.append(position)
+            elif put:
+                others.append(position)
+            for rule in put:
+                lacking[rule] -= 1
+    return Agenda(tuple(needed), tuple(others))
+
+
+# Doctor.
+
+
+async def doctor(bench: Bench) -> bool:
+    """One deal, alone: whether the bot answered at all."""
+    bench.scribe.begin("doctor")
+    rules = bench.games[0]
+    seats = _usual(seats_of(rules, bench.plan.seats))
+    for number in range(20):
+        askings = bench.play([Match(rules, seats, 0, seats - 1, _master(bench, "doctor"), number, deals=1)], "doctor")
+        await bench.settle()
+        if bench.over or any(asking.answers for asking in askings):
+            break
+    bench.scribe.talk = bench.subject.talk.to_json()
+    return any(asking.answers for asking in askings)
+
+
+def _usual(counts: Sequence[int]) -> int:
+    return 4 if 4 in counts else counts[0]
+
+
+def _master(bench: Bench, phase: str) -> bytes:
+    return hashlib.sha256(f"{phase} {bench.plan.seed}".encode()).digest()
+
+
+# Directed.
+
+
+async def directed(bench: Bench, plan: Agenda) -> None:
+    """Puts the positions: the needed ones whatever it takes, the others while there is time."""
+    bench.scribe.begin("directed", positions=len(plan.all))
+    await bench.ask(plan.needed, "directed")
+    until = asyncio.get_running_loop().time() + DIRECTED_SECONDS
+    step = max(bench.session.max_in_flight, 8)
+    for start in range(0, len(plan.others), step):
+        if bench.over or asyncio.get_running_loop().time() > until:
+            break
+        await bench.ask(plan.others[start : start + step], "directed")
+
+
+# Pokes.
+
+
+async def pokes(bench: Bench, plan: Agenda) -> None:
+    """Every stimulus in a few positions of every kind, each beside its plain twin."""
+    chosen = _poked_positions(plan.all)
+    bench.scribe.begin("pokes", positions=len(chosen))
+    wanted = [poke for poke in POKES if poke.rule in bench.scribe.tally.scores]
+    if not wanted:
+        return
+    plain = await bench.ask(chosen, "pokes")
+    sound = [position for position, asking in zip(chosen, plain, strict=False) if _is_sound(asking)]
+    bench.sound = sound
+    for poke in wanted:
+        if poke.notices_only and not bench.session.wants_notices:
+            continue
+        for position in sound:
+            if bench.over or not await _poke(bench, position, poke):
+                break
+
+
+def _poked_positions(positions: Sequence[Position]) -> list[Position]:
+    """A few of each kind of decision of each game, in the middle of a deal where there are such."""
+    chosen: dict[tuple[str, object], list[Position]] = {}
+    for position in sorted(positions, key=lambda one: not one.actions):
+        kind = position.rules.name, position.reached().kind
+        if len(chosen.setdefault(kind, [])) < _POKED:
+            chosen[kind].append(position)
+    return [position for group in chosen.values() for position in group]
+
+
+def _is_sound(asking: Asking) -> bool:
+    return asking.answer is not None and asking.answer.violation is None and not (asking.silent or asking.lost)
+
+
+async def _poke(bench: Bench, position: Position, poke: Poke) -> bool:
+    """Pokes one turn; false if that went wrong."""
+    scribe = bench.scribe
+    (asking,) = await bench.ask([position], "pokes", poke)
+    if _is_sound(asking):
+        scribe.tally.chance(poke.rule, "pokes")
+        return True
+    if asking.answer is None and not asking.silent and not asking.lost:
+        return False
+    scribe.tally.chance(poke.rule, "pokes")
+    answer = asking.answer
+    what = "it did not answer" if asking.silent else "it was gone"
+    did = answer.violation.sentence if answer and answer.violation else what
+    fault = Fault.TIMEOUT_MOVE if asking.silent else Fault.CRASH if asking.lost else Fault.ILLEGAL_ACTION
+    sentence = f"With {poke.about}: {did[0].lower()}{did[1:].rstrip('.')}. Without that it answers well."
+    variant = position.rules.name
+    scribe.breach(
+        poke.rule, fault, sentence, variant=variant, origin=poke.name, position=position, did=did, poke=poke.name
+    )
+    return False
+
+
+# Games.
+
+
+async def long_games(bench: Bench) -> None:
+    """Games of so many decisions that the time for a game could be used up."""
+    if "AF-CLOCK-002" not in bench.scribe.tally.scores:
+        return
+    bench.scribe.begin("long games")
+    source = matches(bench, "long games")
+    until = asyncio.get_running_loop().time() + LONG_SECONDS
+    enough: list[Asking] = []
+    playing: list[Asking] = []
+
+    def refill() -> None:
+        for asking in [one for one in playing if one.answers > MOVES_A_GAME or one.done]:
+            playing.remove(asking)
+            if asking.answers > MOVES_A_GAME:
+                enough.append(asking)
+            bench.room.close(asking)
+        while len(playing) < 2 * LEAST and len(enough) < LEAST:
+            playing.extend(bench.play([next(source)], "long games"))
+
+    def look() -> None:
+        refill()
+        if len(enough) >= LEAST:
+            bench.room.clear()
+
+    while not bench.over and len(enough) < LEAST and asyncio.get_running_loop().time() < until:
+        await bench.settle(min(until, asyncio.get_running_loop().time() + 0.02), look)
+    bench.room.clear()
+    bench.scribe.tally.chance("AF-CLOCK-002", "long games", times=len(enough))
+    bench.scribe.tally.excuse("AF-CLOCK-002", f"no {LEAST} games of {MOVES_A_GAME} decisions fitted into the time")
+
+
+async def at_random(bench: Bench, seconds: float, deals: int | None, phase: str = "random") -> None:
+    """Whole games with players who do anything legal, for so many seconds or deals."""
+    scribe, loop = bench.scribe, asyncio.get_running_loop()
+    scribe.begin(phase)
+    before, source = scribe.deals, matches(bench, phase)
+    tables = min(_TABLES, bench.session.max_in_flight * 3 // 2 + 1)
+
+    def refill() -> None:
+        if deals is not None and scribe.deals - before >= deals:
+            bench.room.clear()
+            return
+        while len(bench.room.askings) < tables:
+            bench.play([next(source)], phase)
+
+    if deals != 0 and (deals is not None or seconds > 0):
+        await bench.settle(None if deals is not None else loop.time() + seconds, refill)
+    bench.room.clear()
+    scribe.log.emit("played", phase=phase, deals=scribe.deals - before)
+
+
+def matches(bench: Bench, phase: str) -> Iterator[Match]:
+    """Games without end: every game, number of seats and seat in turn."""
+    chance = random.Random(f"{phase} {bench.plan.seed}")  # noqa: S311  # repeatable on purpose
+    shapes = [(rules, seats) for rules in bench.games for seats in seats_of(rules, bench.plan.seats)]
+    master = _master(bench, phase)
+    for number in count():
+        rules, seats = shapes[number % len(shapes)]
+        yield Match(rules, seats, chance.randrange(seats), chance.randrange(seats), master, number)

@@ -1,0 +1,197 @@
+"""A position: one decision in one deal, stated as a pack and all that was decided before it.
+
+The umpire deals the pack and carries the actions out, as in play, so a position that cannot come about cannot be
+stated. A bot meets it as it would after a restart: with a history that it did not play.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+from referee.cards import Card, cards_text, parse_cards
+from referee.faults import Profile
+from referee.proceedings import GameSpec, Limits, Output
+from referee.rules import Action, Deal, Game, Kind, RuleSet, RuleSetError
+from referee.seats.house import house
+from referee.table import Table
+from referee.view import Chair, Turn, see
+
+PROFILE = Profile("check", 0, 0)
+"""No retry and no forfeit: an illegal answer is ruled upon, replaced, and the deal goes on."""
+
+
+class PositionError(ValueError):
+    """A position that cannot come about; the message says at which action, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """One decision. ``scores`` and ``set_backs`` are by side, before the deal; empty = all zero.
+
+    ``pack`` is dealt from its first card, ``actions`` are all decisions before this one, of every seat. ``deal`` and
+    ``decision`` are what the turn says of itself, ``bot_seed`` seeds the bot's own chance. ``origin`` names the case or
+    the game that it comes from, for people.
+    """
+
+    rules: RuleSet
+    seats: int
+    dealer: int
+    pack: tuple[Card, ...]
+    actions: tuple[Action, ...] = ()
+    scores: tuple[int, ...] = ()
+    set_backs: tuple[int, ...] = ()
+    deal: int = 0
+    decision: int | None = None
+    bot_seed: int = 0
+    origin: str = field(default="", compare=False)
+
+    def reached(self) -> Deal:
+        """The deal at this decision; raises ``PositionError``."""
+        try:
+            deal = Deal(self.rules, self.seats, self.dealer, self.pack, self.scores)
+        except (ValueError, RuleSetError) as error:
+            raise PositionError(str(error)) from None
+        for number, action in enumerate(self.actions):
+            violation = deal.verify(action) if deal.kind is not None else None
+            if deal.kind is None or violation:
+                reason = f"{violation.rule}: {violation.sentence}" if violation else "the deal is over"
+                raise PositionError(f"action {number + 1} ({action}): {reason}")
+            deal.apply(action)
+        if deal.kind is None:
+            raise PositionError("nothing is to be decided: the deal is over")
+        return deal
+
+    def own_past(self, seat: int) -> int:
+        """How many of the actions were that seat's."""
+        deal, count = Deal(self.rules, self.seats, self.dealer, self.pack, self.scores), 0
+        for action in self.actions:
+            count += deal.seat == seat
+            deal.apply(action)
+        return count
+
+    def turn(self) -> Turn:
+        """What the seat to decide is told (with ids and times left out)."""
+        deal = self.reached()
+        game = Game(self.rules, self.seats, self.dealer, self.scores, self.set_backs)
+        game.deals = self.deal
+        chair = Chair(1, deal.seat, self.seats, self.rules, bot_seed=self.bot_seed)
+        decision = self.decision if self.decision is not None else self.own_past(deal.seat)
+        return see(deal, game, chair, turn_id=1, decision=decision, retry=0, move_us=0, bank_us=0)
+
+    def at_start(self) -> Self:
+        """The same deal before the first decision."""
+        return replace(self, actions=(), decision=None)
+
+    def size(self) -> tuple[int, ...]:
+        """How much a reader has to take in; smaller is simpler."""
+        odd = sum(map(abs, self.scores)) + sum(self.set_backs)
+        return (len(self.actions), self.seats, bool(odd), odd, self.deal)
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON values; ``from_json`` reads it back."""
+        return {
+            "rules": self.rules.as_dict(),
+            "seats": self.seats,
+            "dealer": self.dealer,
+            "pack": cards_text(self.pack),
+            "actions": list(self.actions),
+            "scores": list(self.scores),
+            "set_backs": list(self.set_backs),
+            "deal": self.deal,
+            "decision": self.decision,
+            "bot_seed": self.bot_seed,
+            "origin": self.origin,
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """The position that ``to_json`` wrote; raises ``PositionError``."""
+        try:
+            position = cls(
+                RuleSet.from_dict(data["rules"]),
+                int(data["seats"]),
+                int(data["dealer"]),
+                parse_cards(data["pack"]),
+                tuple(map(int, data["actions"])),
+                tuple(map(int, data["scores"])),
+                tuple(map(int, data["set_backs"])),
+                int(data["deal"]),
+                None if data["decision"] is None else int(data["decision"]),
+                int(data["bot_seed"]),
+                str(data["origin"]),
+            )
+        except (KeyError, TypeError, ValueError, RuleSetError) as error:
+            raise PositionError(f"the position lacks or garbles {error}") from None
+        position.reached()
+        return position
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a table needs besides the game: ids, the number of each rule set in the session, the clock."""
+
+    ids: Callable[[], int]
+    rule_set_id: Callable[[RuleSet], int]
+    limits: Limits
+
+
+def seat_at(position: Position, setting: Setting, *, ask_from: int | None = None) -> tuple[Table, int, list[Output]]:
+    """A table with the deal at the position, the seat that is asked there, and what the umpire says.
+
+    With ``ask_from`` only the first so many actions are stated: the bot plays from there, others may follow the rest.
+    Raises ``PositionError``.
+    """
+    deal = position.reached()
+    seat, stated = deal.seat, len(position.actions) if ask_from is None else ask_from
+    spec = spec_of(position.rules, position.seats, position.dealer, setting, bot_seed=position.bot_seed)
+    table = Table(spec, lambda _deal: position.pack, setting.ids, house)
+    table.game = Game(position.rules, position.seats, position.dealer, position.scores, position.set_backs)
+    table.game.deals = position.deal
+    if position.decision is not None:
+        table.decisions[seat] = position.decision - position.own_past(seat)
+    outputs = table.start()
+    for action in position.actions[:stated]:
+        outputs = table.answer(table.open.turn_id if table.open else 0, action, 0)
+    return table, seat, outputs
+
+
+def spec_of(rules: RuleSet, seats: int, dealer: int, setting: Setting, *, bot_seed: int = 0) -> GameSpec:
+    """A game of the check: no retries, no forfeits."""
+    game_id, number = setting.ids(), setting.rule_set_id(rules)
+    chairs = tuple(Chair(game_id, seat, seats, rules, number, bot_seed) for seat in range(seats))
+    return GameSpec("check", rules, chairs, dealer, PROFILE, setting.limits)
+
+
+def snapshot(table: Table, dealt: int, done: int, turn: Turn, origin: str) -> Position:
+    """The position of a turn at a table: deal number ``dealt`` in its log after ``done`` actions."""
+    log = table.deals[dealt]
+    return Position(
+        table.spec.rules,
+        table.spec.seats,
+        log.dealer,
+        tuple(log.pack),
+        tuple(log.actions[:done]),
+        tuple(log.scores),
+        tuple(turn.set_backs),
+        turn.deal,
+        turn.decision,
+        turn.chair.bot_seed,
+        origin,
+    )
+
+
+def kind_name(kind: Kind) -> str:
+    """A kind of decision as people say it."""
+    return {
+        Kind.BID: "bid",
+        Kind.STAND_OR_BEG: "stand or beg",
+        Kind.ANSWER_BEG: "give or run",
+        Kind.NAME_TRUMP: "name trump",
+        Kind.DISCARD: "keep cards",
+        Kind.PLAY: "play",
+    }[kind]
+
+
+def numbers(values: Sequence[int]) -> str:
+    """Figures for people: ``3, -2, 0``."""
+    return ", ".join(map(str, values))

@@ -1,0 +1,165 @@
+"""What happens on the bench, written into the tally and the event log."""
+
+from typing import Any
+
+from referee.check.events import EventLog
+from referee.check.position import Position
+from referee.check.requirements import Requirements
+from referee.check.room import Asking, Heard
+from referee.check.subject import Subject
+from referee.check.tally import Breach, Tally
+from referee.faults import Fault
+from referee.protocol.translate import Malformed
+from referee.rules import RuleSet, action_text
+from referee.seats.exits import Exit
+from referee.seats.keeper import Loss
+from referee.seats.launch import BotProcess
+
+_EVERY_ANSWER = ("AF-PROTO-001", "AF-PROTO-002", "AF-PROTO-003", "AF-CLOCK-001")
+NOT_COUNTED = frozenset({"shrinking", "confirming", "retest", "replay"})
+"""Phases that ask again what was asked before; they count for nothing."""
+
+_EVERY_MESSAGE = ("AF-PROTO-004", "AF-PROTO-005", "AF-LIFE-002")
+_RESOURCES = frozenset({Fault.RESOURCE_MEM, Fault.RESOURCE_CPU, Fault.RESOURCE_PIDS, Fault.RESOURCE_OUTPUT})
+
+
+class Scribe:
+    """Keeps tally and log. ``phase`` is the phase that is going on, ``deals`` counts the deals played to their end."""
+
+    def __init__(self, log: EventLog) -> None:
+        self.log = log
+        self.tally = Tally(Requirements())
+        self.phase = "start"
+        self.deals = 0
+        self.process: BotProcess | None = None
+        self.talk: list[dict[str, Any]] = []
+        self._batch = 0
+        self._subject: Subject | None = None
+
+    def begin(self, phase: str, **facts: Any) -> None:
+        """A phase begins."""
+        self.phase = phase
+        self.log.emit("phase", phase=phase, **facts)
+
+    # The process.
+
+    def launched(self, process: BotProcess) -> None:
+        """A process was started."""
+        self.process = process
+        self.log.emit("launched", pid=process.pid, sandbox=process.sandbox)
+
+    def joined(self, subject: Subject, games: tuple[RuleSet, ...]) -> None:
+        """The bot has joined."""
+        self._subject = subject
+        join = subject.joined_with
+        self.tally.chance("AF-LIFE-001", self.phase)
+        self.log.emit(
+            "joined",
+            version=subject.version,
+            language=join.language[:40] if join else "",
+            sdk=join.sdk[:40] if join else "",
+            stateful=subject.stateful,
+            max_in_flight=subject.session.max_in_flight,
+            wants_notices=subject.session.wants_notices,
+            games=[rules.name for rules in games],
+        )
+
+    def failed_again(self, reason: str) -> None:
+        """The bot joined before, and does not any more."""
+        self.breach("AF-LIFE-001", Fault.START_FAILED, f"Started again, it did not join. {reason}")
+
+    def lost(self, loss: Loss, found: tuple[Asking, Position] | None) -> None:
+        """The bot was lost for another reason than silence."""
+        asking, position = found if found is not None else (None, None)
+        self.log.emit("lost", fault=str(loss.fault), sentence=loss.sentence)
+        if asking is not None and asking.poke is not None:
+            return  # whoever poked judges what came of it
+        rule = "AF-LIFE-004" if loss.fault in _RESOURCES else "AF-LIFE-002"
+        if loss.fault is Fault.PROTOCOL:
+            rule = "AF-PROTO-004" if "AF-PROTO-004" in loss.sentence else rule
+        tail = self.process.tail()[-2000:] if self.process else ""
+        origin = asking.origin if asking else ""
+        did = "nothing: it was gone"
+        self.breach(rule, loss.fault, loss.sentence, origin=origin, position=position, did=did, log_tail=tail)
+
+    def left(self, end: Exit | None, *, local: bool) -> None:
+        """The bot was sent off."""
+        if not local:
+            return
+        self.tally.chance("AF-LIFE-003", self.phase)
+        self.tally.chance("AF-LIFE-004", self.phase)
+        if end is None:
+            self.breach("AF-LIFE-003", Fault.DISCONNECT, "Two seconds after Farewell it was still running.")
+        elif end.fault is not None and end.fault in _RESOURCES:
+            self.breach("AF-LIFE-004", end.fault, end.sentence)
+        elif end.code != 0:
+            how = f"exit code {end.code}" if end.signal is None else f"signal {end.signal}"
+            self.breach("AF-LIFE-003", Fault.CRASH, f"After Farewell it ended with {how}, not with exit code 0.")
+
+    # Answers.
+
+    def heard(self, heard: Heard) -> None:
+        """One answer."""
+        asking, turn, tally = heard.asking, heard.turn, self.tally
+        if heard.violation is not None:
+            asking.broke.add(heard.violation.rule)
+        if asking.phase in NOT_COUNTED:
+            return
+        variant = turn.chair.rules.name
+        tally.answers += 1
+        tally.chances(_EVERY_ANSWER, asking.phase)
+        malformed = isinstance(heard.action, Malformed)
+        if not malformed:
+            tally.chances(heard.breakable, asking.phase, variant)
+            if asking.once and asking.position is not None and asking.position.actions:
+                tally.chance("AF-ROBUST-002", asking.phase)
+        if heard.violation is None or asking.poke is not None:
+            return
+        action = None if isinstance(heard.action, Malformed) else heard.action
+        did = heard.violation.sentence if action is None else action_text(turn.kind, action)
+        self.breach(
+            heard.violation.rule,
+            heard.fault or Fault.ILLEGAL_ACTION,
+            heard.violation.sentence,
+            variant=variant,
+            origin=asking.origin,
+            position=heard.position,
+            action=action,
+            did=did,
+            phase=asking.phase,
+        )
+
+    def message(self, faults: list[tuple[str, str]]) -> None:
+        """A whole message was taken, with these faults besides its answers."""
+        self.tally.chances(_EVERY_MESSAGE, self.phase)
+        for rule, sentence in faults:
+            self.breach(rule, Fault.PROTOCOL, sentence)
+
+    def batch(self, count: int, most: int) -> None:
+        """A new batch of so many turns goes out, so that the one before was answered whole."""
+        if self._batch >= min(2, most):
+            self.tally.chance("AF-ROBUST-003", self.phase)
+        self._batch = count
+
+    def late(self, asking: Asking, position: Position) -> None:
+        """The bot did not answer in time; what that means is found out later."""
+        self._batch = 0
+        self.log.emit("late", phase=asking.phase, origin=position.origin, history=len(position.actions))
+
+    def dealt(self) -> None:
+        """A deal was played to its end."""
+        self.deals += 1
+
+    def breach(self, rule: str, fault: Fault, sentence: str, *, variant: str = "", phase: str = "", **more: Any) -> None:
+        """Counts a breach and notes it; of each rule only the first ones are noted in the log."""
+        score = self.tally.score_of(rule, variant)
+        first_ones = score is None or score.breaches < 5
+        if first_ones and more.get("position") is None and self._subject is not None:
+            more["talk"] = tuple(self._subject.talk.to_json()[-4:])
+        breach = Breach(rule, variant, fault, sentence, phase or self.phase, number=self.tally.answers, **more)
+        self.tally.breach(breach)
+        if first_ones:
+            self.log.emit(
+                "breach", rule=rule, variant=variant, fault=str(fault), sentence=sentence, phase=breach.phase,
+                origin=breach.origin, did=breach.did,
+            )  # fmt: skip

@@ -1,0 +1,147 @@
+"""The bot under test as a guest, and the host that serves it: what is said both ways is noted, and may be poked."""
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from google.protobuf.json_format import MessageToDict
+from google.protobuf.message import DecodeError
+
+from referee.check.pokes import Poke, poke_joined
+from referee.protocol import wire
+from referee.seats.guest import Guest, Stream, Terms
+from referee.server import Host, monotonic_us
+from referee.session import Answer, Session
+
+TALK: Final = 40
+"""Messages that are kept of the talk, for a report on a bot that cannot be talked to."""
+
+_SHOWN_BYTES: Final = 200
+
+
+@dataclass(slots=True)
+class Talk:
+    """The last messages both ways, as bytes, with who said it and when (microseconds)."""
+
+    said: deque[tuple[str, int, bytes]] = field(default_factory=lambda: deque(maxlen=TALK))
+
+    def note(self, who: str, data: bytes) -> None:
+        """Keeps one message."""
+        self.said.append((who, monotonic_us(), data))
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """The messages as JSON values; what cannot be read is shown in hexadecimal."""
+        start = self.said[0][1] if self.said else 0
+        return [{"from": who, "ms": (at - start) // 1000, **_readable(who, data)} for who, at, data in self.said]
+
+
+def _readable(who: str, data: bytes) -> dict[str, Any]:
+    kind: Any = wire.PlayResponse if who == "referee" else wire.PlayRequest
+    try:
+        return {"message": MessageToDict(kind.FromString(data), preserving_proto_field_name=True)}
+    except (DecodeError, ValueError):
+        return {"bytes": data[:_SHOWN_BYTES].hex(), "length": len(data)}
+
+
+class Subject(Guest):
+    """The guest under test. ``on_join`` is shown its Join and gives the terms for it, ``on_message`` hears of strays.
+
+    ``on_message`` is called after every message with what was wrong with it: rule ids and sentences.
+    """
+
+    def __init__(self, token: str, terms: Terms, judge: Callable[[Sequence[Answer]], None]) -> None:
+        """``judge`` is given the answers of each message."""
+        super().__init__(token, terms, judge, monotonic_us)
+        self.talk = Talk()
+        self.joined_with: wire.Join | None = None
+        self.poke_joined = False
+        self.on_join: Callable[[wire.Join], Terms] = lambda _join: terms
+        self.on_message: Callable[[list[tuple[str, str]]], None] = lambda _faults: None
+
+    def receive(self, stream: Stream, data: bytes) -> None:
+        """One message of the bot, as bytes."""
+        if stream is not self.stream:
+            return
+        self.talk.note("bot", data)
+        joining = not self.ready.is_set()
+        before, session = self.session.strays, self.session
+        if joining:
+            self._peek(data)
+        super().receive(stream, data)
+        if stream.farewell is None or not joining:
+            strays = session.strays - before
+            self.on_message(_faults_of(data, strays) if strays > 0 and not joining else [])
+
+    def _peek(self, data: bytes) -> None:
+        try:
+            request = wire.PlayRequest.FromString(data)
+        except DecodeError:
+            return
+        if request.HasField("join"):
+            self.joined_with = request.join
+            self.terms = self.on_join(request.join)
+
+    def greeting(self) -> wire.Joined:
+        """What the bot is told when it has joined."""
+        joined = super().greeting()
+        if self.poke_joined:
+            poke_joined(joined)
+        self.talk.note("referee", wire.PlayResponse(joined=joined).SerializeToString())
+        return joined
+
+    def fresh(self) -> None:
+        """Before the bot is started again: a new session, and no farewell any more."""
+        self.leaving = False
+        self.games += 1
+        self.talk.said.clear()
+
+
+def _faults_of(data: bytes, strays: int) -> list[tuple[str, str]]:
+    try:
+        request = wire.PlayRequest.FromString(data)
+    except DecodeError:
+        return [("AF-PROTO-005", f"It sent {len(data)} bytes that are no PlayRequest.")]
+    faults = []
+    if request.HasField("join"):
+        faults.append(("AF-PROTO-005", "It sent a second Join."))
+        strays -= 1
+    elif not request.moves:
+        return [("AF-PROTO-005", "It sent an empty message.")]
+    if strays > 0:
+        ids = [move.turn_id for move in request.moves]
+        doubled = len(ids) - len(set(ids))
+        what = "answered a turn twice" if doubled else "answered turns that were not asked, or not any more"
+        faults.append(("AF-PROTO-004", f"It {what} ({strays} in one message)."))
+    return faults
+
+
+class CheckHost(Host):
+    """The host of a check: it notes what it sends, and carries out the pokes that wait for a turn."""
+
+    def __init__(self, hall: Any, talk: Callable[[], Talk]) -> None:
+        """``talk`` is where sent messages are noted."""
+        super().__init__(hall)
+        self.pokes: dict[int, Poke] = {}
+        self.sent_turns: Callable[[int], None] = lambda _count: None
+        self._talk = talk
+
+    def next_message(self, guest: Guest, stream: Stream) -> bytes | None:
+        """What a stream has to send now, poked where that was asked for."""
+        data = super().next_message(guest, stream)
+        if data is None:
+            return None
+        session: Session = guest.session
+        if self.pokes and stream.farewell is None:
+            data = self._poked(data)
+        self.sent_turns(len(session.open))
+        self._talk().note("referee", data)
+        return data
+
+    def _poked(self, data: bytes) -> bytes:
+        response = wire.PlayResponse.FromString(data)
+        for turn in list(response.turns):
+            poke = self.pokes.pop(turn.turn_id, None)
+            if poke is not None:
+                poke.change(response, turn)
+        return response.SerializeToString()
