@@ -21,9 +21,7 @@ autodoc_typehints = "signature"
 autodoc_preserve_defaults = True
 
 
-def as_plain_text(
-    _app: object, _what: str, _name: str, _object: object, _options: object, lines: list[str]
-) -> None:
+def as_plain_text(_app: object, _what: str, _name: str, _object: object, _options: object, lines: list[str]) -> None:
     """Docstrings are plain text: a colon before an indented block means that it is code."""
     for number, line in enumerate(lines[:-2]):
         if re.search(r"(?<!:):$", line) and not lines[number + 1] and lines[number + 2].startswith("    "):
