@@ -143,19 +143,22 @@ class Host:
         expected = monotonic_us() + int(_TICK_S * 1e6)
         while True:
             await asyncio.sleep(_TICK_S)
-            now = monotonic_us()
-            stall = now - expected
-            if stall > _STALL_US:
-                for guest in self.guests.values():
-                    guest.session.excuse(stall, now)
-            for guest in tuple(self.guests.values()):
-                if guest.ready.is_set():
-                    self._check_silence(guest, now)
-                else:
-                    guest.check_join(now)
-            self.made_room()
-            self.pump()
+            self.tick(expected)
             expected = monotonic_us() + int(_TICK_S * 1e6)
+
+    def tick(self, expected_us: int) -> None:
+        """Looks at every clock. What it comes later than expected is a stall of the referee."""
+        now = monotonic_us()
+        stall = now - expected_us
+        for guest in tuple(self.guests.values()):
+            if stall > _STALL_US:
+                guest.session.excuse(stall, now)
+            if guest.ready.is_set():
+                self._check_silence(guest, now)
+            else:
+                guest.check_join(now)
+        self.made_room()
+        self.pump()
 
     def _check_silence(self, guest: Guest, now: int) -> None:
         silence = guest.session.silent(now)
