@@ -1,6 +1,5 @@
 """The variants by name: what each game changes against the shared core."""
 
-import difflib
 from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final
@@ -81,6 +80,8 @@ _ALL_FOURS: Final[Changes] = {
 _PARTNERS: Final[Changes] = {"players": (4, 4), "sides": 2}
 """All Fours is each for self with two or three players and in two sides with four: so each has two variants."""
 
+_SEVEN_UP: Final[Changes] = {"name": "seven-up", "title": "Seven-Up"}
+
 _TRINIDAD: Final[Changes] = {
     **_PARTNERS,
     "name": "trinidad",
@@ -103,6 +104,8 @@ _CALIFORNIA_JACK: Final[Changes] = {
     "stock": "face_up",
     "low_to": "taker",
 }
+
+_SHASTA_SAM: Final[Changes] = {"name": "shasta-sam", "title": "Shasta Sam", "stock": "face_down"}
 
 _PEDRO: Final[Changes] = {
     "name": "pedro",
@@ -154,32 +157,30 @@ _PIDRO: Final[Changes] = {
 }
 
 
+_GAMES: Final[dict[str, tuple[str, Changes]]] = {
+    "auction-pitch": ("", _PITCH),
+    "auction-pitch-forced": ("auction-pitch", _FORCED),
+    "smudge": ("auction-pitch", _SMUDGE),
+    "partnership-pitch": ("auction-pitch", _PARTNERSHIP_PITCH),
+    "all-fours": ("auction-pitch", _ALL_FOURS),
+    "all-fours-partners": ("all-fours", {**_PARTNERS, "name": "all-fours-partners", "title": "All Fours for partners"}),
+    "seven-up": ("all-fours", _SEVEN_UP),
+    "seven-up-partners": ("seven-up", {**_PARTNERS, "name": "seven-up-partners", "title": "Seven-Up for partners"}),
+    "trinidad": ("all-fours", _TRINIDAD),
+    "california-jack": ("auction-pitch", _CALIFORNIA_JACK),
+    "shasta-sam": ("california-jack", _SHASTA_SAM),
+    "pedro": ("auction-pitch", _PEDRO),
+    "cinch": ("pedro", _CINCH),
+    "pedro-louisiana": ("cinch", _LOUISIANA),
+    "pidro": ("cinch", _PIDRO),
+}
+"""Every variant: the game that it changes, and its changes."""
+
+
 @cache
-def _registry() -> dict[str, RuleSet]:
-    pitch = RuleSet(**_PITCH)
-    all_fours = pitch.with_rules(_ALL_FOURS)
-    seven_up = all_fours.with_rules({"name": "seven-up", "title": "Seven-Up"})
-    jack = pitch.with_rules(_CALIFORNIA_JACK)
-    pedro = pitch.with_rules(_PEDRO)
-    cinch = pedro.with_rules(_CINCH)
-    variants = (
-        pitch,
-        pitch.with_rules(_FORCED),
-        pitch.with_rules(_SMUDGE),
-        pitch.with_rules(_PARTNERSHIP_PITCH),
-        all_fours,
-        all_fours.with_rules({**_PARTNERS, "name": "all-fours-partners", "title": "All Fours for partners"}),
-        seven_up,
-        seven_up.with_rules({**_PARTNERS, "name": "seven-up-partners", "title": "Seven-Up for partners"}),
-        all_fours.with_rules(_TRINIDAD),
-        jack,
-        jack.with_rules({"name": "shasta-sam", "title": "Shasta Sam", "stock": "face_down"}),
-        pedro,
-        cinch,
-        cinch.with_rules(_LOUISIANA),
-        cinch.with_rules(_PIDRO),
-    )
-    return {rules.name: rules for rules in variants}
+def _game(name: str) -> RuleSet:
+    base, changes = _GAMES[name]
+    return _game(base).with_rules(changes) if base else RuleSet(**changes)
 
 
 def variant(name: str) -> RuleSet:
@@ -188,14 +189,19 @@ def variant(name: str) -> RuleSet:
     Capitals and blanks do not matter: "All Fours" is ``all-fours``.
     """
     key = "-".join(name.lower().replace("_", " ").split())
-    found = _registry().get(ALIASES.get(key, key))
-    if found is None:
-        near = difflib.get_close_matches(key, [*_registry(), *ALIASES], n=3)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"the variants are {', '.join(_registry())}"
-        raise RuleSetError("variant", f"{name!r} is no variant; {hint}")
-    return found
+    key = ALIASES.get(key, key)
+    if key not in _GAMES:
+        raise RuleSetError("variant", f"{name!r} is no variant; {_hint(key)}")
+    return _game(key)
+
+
+def _hint(key: str) -> str:
+    import difflib  # only a wrong name needs it
+
+    near = difflib.get_close_matches(key, [*_GAMES, *ALIASES], n=3)
+    return f"did you mean {' or '.join(near)}?" if near else f"the variants are {', '.join(_GAMES)}"
 
 
 def variant_names() -> tuple[str, ...]:
     """The names of all variants, the primary game first."""
-    return tuple(_registry())
+    return tuple(_GAMES)
