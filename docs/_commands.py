@@ -16,6 +16,9 @@ import referee.cli
 ORDER: Final = ("run", "resume", "play", "standings", "show", "report", "replay", "verify", "explain", "protos")
 """The commands in the order in which a reader needs them; others follow by name."""
 
+WORDS: Final = {"int": "N", "str": "TEXT", "Path": "PATH", "list": "VALUE"}
+"""How the values of options are called, by their type."""
+
 
 def command_line() -> typer.Typer:
     """The command line with all its commands: each module of ``referee.cli`` registers its own."""
@@ -81,7 +84,7 @@ def _option(name: str, told: ParameterInfo, kind: Any) -> str:
     kinds = [one for one in get_args(kind) or (kind,) if one is not type(None)]
     if isinstance(kinds[0], type) and issubclass(kinds[0], Enum):
         return f"{flags} {'|'.join(member.value for member in kinds[0])}"
-    return f"{flags} {told.metavar or kinds[0].__name__.upper()}"
+    return f"{flags} {told.metavar or WORDS.get(kinds[0].__name__, 'VALUE')}"
 
 
 def _default(value: object) -> str:
