@@ -143,6 +143,7 @@ class Lap:
             log_path=self.log_path(key, slot),
             limits=self.plan.bot_limits,
             sandbox=self.plan.sandbox,
+            terminal=self.plan.terminal,
         )
 
     @contextlib.asynccontextmanager
