@@ -40,16 +40,16 @@ class Bench:
     """One bot on the test bench. ``over`` says why no more can be asked; empty while all is well.
 
     ``starts`` counts how often it has joined, ``silences`` holds every decision that it was late for: the position,
-    and those that it was asked at the same time; ``sound`` are some positions that it answers well.
+    and those that it was asked at the same time. ``distrust`` is set when it was lost in a deal it had not played itself.
     """
 
     def __init__(self, plan: Plan, scribe: Scribe) -> None:
         self.plan, self.scribe = plan, scribe
         self.games: tuple[RuleSet, ...] = plan.games
         self.over = ""
+        self.distrust = False
         self.starts = self.losses = 0
         self.silences: list[tuple[Position, list[Position]]] = []
-        self.sound: list[Position] = []
         self._chance = random.Random(f"ids {plan.seed}")  # noqa: S311  # the ids of a check need not be secret
         self._losses: list[Loss] = []
         self._error: BaseException | None = None
@@ -183,8 +183,8 @@ class Bench:
 
     @property
     def plays_all(self) -> bool:
-        """Whether the bot says that it has a memory, so that it must have played what it is asked about."""
-        return self.subject.stateful
+        """Whether the bot must have played what it is asked about: it says so, or it was lost where it had not."""
+        return self.subject.stateful or self.distrust
 
     def play(self, matches: Iterable[Match], phase: str) -> list[Asking]:
         """Opens tables for whole games; ``settle`` waits for them."""
@@ -240,6 +240,7 @@ class Bench:
             found = self.room.where(lone) if lone is not None else None
             if found is not None:
                 found[0].lost = True
+                self.distrust = self.distrust or (found[0].stated and found[0].poke is None)
                 self.room.close(found[0])
             self.scribe.lost(loss, found)
         session.lost_stream(cautious=not timed_out)

@@ -61,10 +61,11 @@ async def _strange_welcome(bench: Bench) -> None:
     """Whether the bot plays on after an answer to Join with things that it does not know."""
     bench.subject.poke_joined = False
     tally = bench.scribe.tally
-    for position in bench.sound[:1]:
-        (asking,) = await bench.ask([position], "second life", _JOINED)
+    for asking in bench.play([next(matches(bench, "second life"))], "second life"):
+        asking.poke, asking.deals = _JOINED, 1
+        await bench.settle()
         tally.chance(_JOINED.rule, "second life")
-        if asking.answer is None:
+        if asking.silent or asking.lost:
             sentence = f"With {_JOINED.about} it did not answer any more."
             bench.scribe.breach(_JOINED.rule, Fault.CRASH, sentence, origin=_JOINED.name, poke=_JOINED.name)
 
@@ -75,6 +76,10 @@ async def _ask_alone(bench: Bench, position: Position, company: list[Position]) 
     ms = bench.plan.limits.move_us // 1000
     (asking,) = await bench.ask([position], "retest")
     first = f"Asked among {len(company) + 1} turns it" if company else "It"
+    if asking.answer is None and asking.stated and not bench.over and await _plays_it(bench, position):
+        told = "It did not answer, twice; it answers when it has played the deal itself."
+        bench.scribe.breach("AF-ROBUST-002", Fault.TIMEOUT_MOVE, told, position=position, did="nothing in time")
+        return
     if asking.answer is None:
         told = f"{first} did not answer within {ms} ms, and asked again alone it did not either."
         bench.scribe.breach("AF-CLOCK-001", Fault.TIMEOUT_MOVE, told, position=position, origin=position.origin, did="nothing in time")
@@ -87,6 +92,13 @@ async def _ask_alone(bench: Bench, position: Position, company: list[Position]) 
         return
     told = f"{first} did not answer within {ms} ms; asked again it did."
     bench.scribe.tally.flaky["AF-CLOCK-001"] = told
+
+
+async def _plays_it(bench: Bench, position: Position) -> bool:
+    """Whether the bot answers all through the deal of this position when it plays it from the start."""
+    asking = bench.room.follow(position, "retest")
+    await bench.settle()
+    return asking.done and not (asking.silent or asking.lost)
 
 
 async def _third(bench: Bench) -> None:

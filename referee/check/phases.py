@@ -121,7 +121,6 @@ async def pokes(bench: Bench, plan: Agenda) -> None:
         return
     plain = await bench.ask(chosen, "pokes")
     sound = [position for position, asking in zip(chosen, plain, strict=False) if _is_sound(asking)]
-    bench.sound = sound
     for poke in wanted:
         if poke.notices_only and not bench.session.wants_notices:
             continue

@@ -4,7 +4,7 @@ The umpire deals the pack and carries the actions out, as in play, so a position
 stated. A bot meets it as it would after a restart: with a history that it did not play.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -191,7 +191,3 @@ def kind_name(kind: Kind) -> str:
         Kind.PLAY: "play",
     }[kind]
 
-
-def numbers(values: Sequence[int]) -> str:
-    """Figures for people: ``3, -2, 0``."""
-    return ", ".join(map(str, values))

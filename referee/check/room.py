@@ -18,7 +18,7 @@ from referee.deals import deal_key, shuffle
 from referee.faults import Fault
 from referee.hall import Choose, Hall, Local, Player
 from referee.proceedings import DealClosed, Output, Ruled
-from referee.protocol.translate import Malformed
+from referee.protocol.translate import Malformed, game_started
 from referee.record import Record, write_record
 from referee.rules import Action, RuleSet, Violation
 from referee.seats.house import house
@@ -45,7 +45,7 @@ class Asking:
     """One table at which the bot is asked. ``once``: only for this decision; ``done`` when nothing more will come.
 
     ``answer`` is the last one heard there, ``silent`` and ``lost`` say that the bot was late or gone when asked here,
-    ``broke`` which rules it broke here.
+    ``broke`` which rules it broke here; ``stated``, that decisions of its own seat were made for it before.
     """
 
     table: Table
@@ -62,6 +62,7 @@ class Asking:
     done: bool = False
     deals: int | None = None
     broke: set[str] = field(default_factory=set)
+    stated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +107,7 @@ class Room(Hall):
         """Opens a table for one decision; raises ``PositionError``."""
         table, seat, outputs = seat_at(position, self._setting)
         asking = Asking(table, seat, phase, position.origin, True, poke, position)
+        asking.stated = table.decisions[seat] > 0
         self._seat(asking, outputs, [])
         return asking
 
@@ -140,6 +142,8 @@ class Room(Hall):
         self.askings[table] = asking
         self.seated[table] = players
         session.games += 1
+        if not asking.once:
+            session.news(game_started(table.spec.chairs[asking.seat], table.spec.first_dealer))
         self._carry(table, outputs)
         self._serve_local()
 

@@ -7,7 +7,7 @@ from referee.check.position import Position
 from referee.check.requirements import Requirements
 from referee.check.room import Asking, Heard
 from referee.check.subject import Subject
-from referee.check.tally import Breach, Tally
+from referee.check.tally import STATED, Breach, Tally
 from referee.faults import Fault
 from referee.protocol.translate import Malformed
 from referee.rules import RuleSet, action_text
@@ -79,8 +79,17 @@ class Scribe:
             rule = "AF-PROTO-004" if "AF-PROTO-004" in loss.sentence else rule
         tail = self.process.tail()[-2000:] if self.process else ""
         origin = asking.origin if asking else ""
-        did = "nothing: it was gone"
-        self.breach(rule, loss.fault, loss.sentence, origin=origin, position=position, did=did, log_tail=tail)
+        phase = STATED if asking is not None and asking.stated else self.phase
+        self.breach(
+            rule,
+            loss.fault,
+            loss.sentence,
+            phase=phase,
+            origin=origin,
+            position=position,
+            did="nothing: it was gone",
+            log_tail=tail,
+        )
 
     def left(self, end: Exit | None, *, local: bool) -> None:
         """The bot was sent off."""
@@ -105,14 +114,14 @@ class Scribe:
             asking.broke.add(heard.violation.rule)
         if asking.phase in NOT_COUNTED:
             return
-        variant = turn.chair.rules.name
+        variant, phase = turn.chair.rules.name, STATED if asking.stated else asking.phase
         tally.answers += 1
-        tally.chances(_EVERY_ANSWER, asking.phase)
+        tally.chances(_EVERY_ANSWER, phase)
         malformed = isinstance(heard.action, Malformed)
         if not malformed:
-            tally.chances(heard.breakable, asking.phase, variant)
-            if asking.once and asking.position is not None and asking.position.actions:
-                tally.chance("AF-ROBUST-002", asking.phase)
+            tally.chances(heard.breakable, phase, variant)
+            if asking.stated:
+                tally.chance("AF-ROBUST-002", phase)
         if heard.violation is None or asking.poke is not None:
             return
         action = None if isinstance(heard.action, Malformed) else heard.action
@@ -126,7 +135,7 @@ class Scribe:
             position=heard.position,
             action=action,
             did=did,
-            phase=asking.phase,
+            phase=phase,
         )
 
     def message(self, faults: list[tuple[str, str]]) -> None:

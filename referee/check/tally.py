@@ -9,6 +9,12 @@ from referee.check.position import Position
 from referee.check.requirements import Requirement, Requirements, key_of
 from referee.faults import Fault
 
+STATED = "stated"
+"""The phase of single decisions in deals in which the bot has not made the decisions of its own seat before."""
+
+WRITTEN = frozenset({"directed", STATED})
+"""Phases whose positions may be cases with a title."""
+
 KEPT = 24
 """Breaches of one rule that are kept, the simplest first; all are counted."""
 
@@ -39,16 +45,17 @@ class Breach:
         """How much a reader has to take in; smaller is simpler."""
         if self.position is None:
             return (1,)
-        return (0, self.phase != "directed", *self.position.size())
+        written = self.phase in WRITTEN and self.origin != "sampled"
+        return (0, not written, *self.position.size())
 
 
 @dataclass(slots=True)
 class Score:
-    """What is known of one requirement: opportunities by phase, breaches, and the simplest of these."""
+    """What is known of one requirement: opportunities and breaches by phase, and the simplest breaches."""
 
     requirement: Requirement
     opportunities: Counter[str] = field(default_factory=Counter)
-    breaches: int = 0
+    broken: Counter[str] = field(default_factory=Counter)
     kept: list[Breach] = field(default_factory=list)
 
     @property
@@ -56,9 +63,14 @@ class Score:
         """Opportunities in all."""
         return self.opportunities.total()
 
+    @property
+    def breaches(self) -> int:
+        """Breaches in all."""
+        return self.broken.total()
+
     def add(self, breach: Breach) -> None:
         """Counts a breach, and keeps it if it is among the simplest."""
-        self.breaches += 1
+        self.broken[breach.phase] += 1
         self.kept.append(breach)
         if len(self.kept) > 2 * KEPT:
             self.kept.sort(key=Breach.size)

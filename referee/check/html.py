@@ -1,0 +1,163 @@
+"""The report as one page of HTML: bots by rules, and each breach with the table drawn as the bot saw it."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from referee.seats.drain import harmless
+
+_SUITS: Final = {"C": ("♣", "black"), "D": ("♦", "red"), "H": ("♥", "red"), "S": ("♠", "black")}
+_NAMES: Final = {"C": "clubs", "D": "diamonds", "H": "hearts", "S": "spades"}
+_RANKS: Final = {"T": "10"}
+_RANK_NAMES: Final = {"A": "ace", "K": "king", "Q": "queen", "J": "jack", "T": "ten"}
+
+WIDTH: Final = 640
+_CARD: Final = (46, 64)
+_GAP: Final = 52
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A card to draw: where, and how it is marked: ``legal``, ``wrong`` or nothing."""
+
+    text: str
+    x: float
+    y: float
+    mark: str = ""
+
+    @property
+    def rank(self) -> str:
+        """The rank as people read it."""
+        return _RANKS.get(self.text[0], self.text[0])
+
+    @property
+    def suit(self) -> str:
+        """The sign of the suit."""
+        return _SUITS[self.text[1]][0]
+
+    @property
+    def colour(self) -> str:
+        """Red or black."""
+        return _SUITS[self.text[1]][1]
+
+    @property
+    def name(self) -> str:
+        """The card in words, for those who hear the page."""
+        rank = _RANK_NAMES.get(self.text[0], self.text[0])
+        return f"{rank} of {_NAMES[self.text[1]]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """A seat to draw: its place, what it is, and what it said."""
+
+    number: int
+    x: float
+    y: float
+    label: str
+    call: str
+    wrong: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A table to draw. ``height`` fits the hand below it."""
+
+    seats: list[Seat]
+    trick: list[Card]
+    hand: list[Card]
+    stranger: Card | None
+    turn_up: Card | None
+    trump: str
+    height: int
+    said: str
+
+
+def picture_of(scene: Mapping[str, Any]) -> Picture:
+    """The table of a scene, the bot at the bottom, the direction of play clockwise."""
+    seats = [_seat(scene, number) for number in range(scene["seats"])]
+    trick = [Card(card, *_place(scene, seat, 0.48)) for seat, card in scene["trick"]]
+    trick = [Card(card.text, card.x - _CARD[0] / 2, card.y - _CARD[1] / 2) for card in trick]
+    cards = scene["hand"].split()
+    rows = [cards[start : start + 12] for start in range(0, len(cards), 12)]
+    hand = [_in_hand(scene, card, number, row, len(rows[row])) for row, line in enumerate(rows) for number, card in enumerate(line)]
+    stranger = None
+    if scene["card"] and scene["card"] not in cards:
+        stranger = Card(scene["card"], WIDTH - _CARD[0] - 20, 390, "wrong")
+    turned = Card(scene["turn_up"], WIDTH / 2 - 23, 128) if scene["turn_up"] and not scene["trick"] else None
+    trump = f"{_SUITS[scene['trump'][0].upper()][0]} {scene['trump']}" if scene["trump"] else ""
+    said = "" if scene["kind"] == "PLAY" else scene["did"]
+    return Picture(seats, trick, hand, stranger, turned, trump, 400 + 78 * max(len(rows), 1), said)
+
+
+def _place(scene: Mapping[str, Any], seat: int, reach: float) -> tuple[float, float]:
+    """Where something of a seat lies; ``reach`` 1 is the edge of the table."""
+    angle = math.pi / 2 + 2 * math.pi * ((seat - scene["seat"]) % scene["seats"]) / scene["seats"]
+    return WIDTH / 2 + 250 * reach * math.cos(angle), 180 + 140 * reach * math.sin(angle)
+
+
+def _seat(scene: Mapping[str, Any], number: int) -> Seat:
+    x, y = _place(scene, number, 0.98)
+    words = ["the bot" if number == scene["seat"] else f"seat {number}"]
+    if number == scene["dealer"]:
+        words.append("dealer")
+    if number == scene["pitcher"]:
+        words.append(f"bid {scene['bid']}" if scene["bid"] else "pitcher")
+    if scene["sides"] and number != scene["seat"] and (number - scene["seat"]) % scene["sides"] == 0:
+        words.append("partner")
+    asked = number == scene["seat"] and scene["kind"] == "BID"
+    call = scene["did"] if asked else next((call for seat, call in scene["calls"] if seat == number), "")
+    shown = call if scene["kind"] == "BID" else ""
+    return Seat(number, x, y, ", ".join(words), shown, asked)
+
+
+def _in_hand(scene: Mapping[str, Any], card: str, number: int, row: int, count: int) -> Card:
+    left = (WIDTH - _GAP * count + _GAP - _CARD[0]) / 2
+    mark = "legal" if card in scene["legal_cards"] else ""
+    if card == scene["card"]:
+        mark = "wrong"
+    elif scene["kind"] == "DISCARD":
+        mark = "kept" if card in scene["did"].split() else ""
+    lift = -12 if mark == "wrong" else 0
+    return Card(card, left + _GAP * number, 390 + 74 * row + lift, mark)
+
+
+def as_html(document: Mapping[str, Any]) -> str:
+    """The page."""
+    keys: dict[str, dict[str, Any]] = {}
+    for run in document["runs"]:
+        for entry in run["verdicts"]:
+            if entry["level"] != "INFO":
+                keys.setdefault(entry["key"], entry)
+    matrix = [
+        (entry, [_cell(run, key) for run in document["runs"]]) for key, entry in keys.items()
+    ]
+    pictures = {
+        (number, entry["key"]): picture_of(entry["witness"]["scene"])
+        for number, run in enumerate(document["runs"])
+        for entry in run["verdicts"]
+        if entry["witness"] and entry["witness"]["scene"]
+    }
+    return _environment().get_template("check.html.j2").render(document=document, matrix=matrix, pictures=pictures)
+
+
+def _cell(run: Mapping[str, Any], key: str) -> Mapping[str, Any] | None:
+    return next((entry for entry in run["verdicts"] if entry["key"] == key), None)
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("referee.check", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["harmless"] = harmless
+    environment.filters["anchor"] = lambda key: "".join(sign if sign.isalnum() or sign == "-" else "-" for sign in key)
+    return environment

@@ -1,0 +1,150 @@
+"""What a bot held and saw at a position, what it did and what was legal: in words and cards, for every report."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from referee.cards import SUIT_NAMES, card_text, hand_text
+from referee.check.cases import all_cases
+from referee.check.position import Position, kind_name
+from referee.check.tally import Breach
+from referee.rules import Deal, EventKind, action_text, legal_text, unpack_event
+from referee.rules.actions import CARD_EVENTS
+from referee.rules.rulebook import clause_text, clauses_of
+
+Scene = dict[str, Any]
+
+
+def scene_of(breach: Breach) -> Scene:
+    """A breach as JSON values that every report can show; empty where no position is known."""
+    position = breach.position
+    if position is None:
+        return {}
+    deal = position.reached()
+    seat, kind = deal.seat, deal.kind
+    assert kind is not None  # noqa: S101  # a position is one where something is to be decided
+    return {
+        "game": position.rules.title,
+        "variant": position.rules.name,
+        "seats": position.seats,
+        "sides": position.rules.sides,
+        "seat": seat,
+        "dealer": deal.dealer,
+        "kind": kind.name,
+        "asked": kind_name(kind),
+        "hand": hand_text(deal.hands[seat]),
+        "cards_of_others": [hand.bit_count() for hand in deal.hands],
+        "trump": None if deal.trump is None else SUIT_NAMES[deal.trump],
+        "pitcher": deal.pitcher,
+        "bid": deal.bid,
+        "turn_up": None if deal.turn_up is None else card_text(deal.turn_up),
+        "stock": len(deal.stock),
+        "leader": deal.leader if deal.trick else None,
+        "trick": [[(deal.leader + place) % deal.seats, card_text(card)] for place, card in enumerate(deal.trick)],
+        "calls": _calls(deal),
+        "history": list(_history(deal)),
+        "scores": [deal.scores[deal.side(one)] for one in range(deal.seats)],
+        "did": breach.did,
+        "card": _card(breach, deal),
+        "legal": legal_text(kind, deal.legal()),
+        "legal_cards": _legal_cards(deal),
+        "why": breach.sentence,
+        "title": title_of(breach.origin),
+        "house_rules": _deviations(position),
+    }
+
+
+def title_of(origin: str) -> str:
+    """The title of the case that a position comes from, if it comes from one."""
+    return next((case.title for case in all_cases() if case.id == origin), "")
+
+
+def _card(breach: Breach, deal: Deal) -> str | None:
+    if deal.kind is None or deal.kind.name != "PLAY" or breach.action is None:
+        return None
+    text = action_text(deal.kind, breach.action)
+    return text if len(text) == 2 else None
+
+
+def _legal_cards(deal: Deal) -> list[str]:
+    if deal.kind is None or deal.kind.name != "PLAY":
+        return []
+    return [card_text(card) for card in deal.legal()]
+
+
+def _calls(deal: Deal) -> list[list[Any]]:
+    """Who said what in the auction, in order."""
+    events = map(unpack_event, deal.history)
+    return [[one.seat, str(one.value) if one.value else "pass"] for one in events if one.kind is EventKind.BID]
+
+
+_WORDS = {
+    EventKind.STAND: "stands",
+    EventKind.BEG: "begs",
+    EventKind.GIVE: "gives",
+    EventKind.RUN: "runs the cards",
+    EventKind.TURN_UP: "turns up",
+    EventKind.SHOW: "shows and lays away",
+    EventKind.TAKE: "takes",
+    EventKind.STOCK_TOP: "has on the stock",
+    EventKind.PLAY: "plays",
+}
+
+
+def _history(deal: Deal) -> Iterator[str]:
+    """Every public event so far, a line each."""
+    for packed in deal.history:
+        event = unpack_event(packed)
+        if event.kind is EventKind.BID:
+            yield f"seat {event.seat} {f'bids {event.value}' if event.value else 'passes'}"
+        elif event.kind is EventKind.NAME_TRUMP:
+            yield f"seat {event.seat} names {SUIT_NAMES[event.value]}"
+        elif event.kind is EventKind.DISCARD:
+            yield f"seat {event.seat} lays {event.value} away"
+        elif event.kind is EventKind.DRAW:
+            yield f"seat {event.seat} draws {event.value}"
+        elif event.kind is EventKind.SCORE:
+            yield f"seat {event.seat} scores {event.value} at once"
+        else:
+            card = f" {card_text(event.value)}" if event.kind in CARD_EVENTS else ""
+            yield f"seat {event.seat} {_WORDS[event.kind]}{card}"
+
+
+def _deviations(position: Position) -> dict[str, Any]:
+    """The house rules that make this game what it is, where they are not the variant's own."""
+    from referee.rules import RuleSetError, variant
+
+    rules = position.rules
+    try:
+        usual = variant(rules.name).as_dict()
+    except RuleSetError:
+        usual = {}
+    return {name: value for name, value in rules.as_dict().items() if usual.get(name) != value}
+
+
+def lines_of(scene: Scene) -> list[str]:
+    """A scene in a few lines for a terminal."""
+    if not scene:
+        return []
+    place = f"{scene['game']}, {scene['seats']} seats; it sat at seat {scene['seat']}, seat {scene['dealer']} dealt."
+    lines = [scene["title"] + "." if scene["title"] else "", place]
+    if scene["calls"]:
+        lines.append("calls   " + ", ".join(f"{seat}: {call}" for seat, call in scene["calls"]))
+    if scene["turn_up"]:
+        lines.append(f"turned  {scene['turn_up']}")
+    if scene["trick"]:
+        lines.append("table   " + "  ".join(f"{seat}: {card}" for seat, card in scene["trick"]))
+    trump = f"   (trump is {scene['trump']})" if scene["trump"] else ""
+    lines += [f"held    {scene['hand']}{trump}", f"did     {scene['did']}", f"legal   {scene['legal']}"]
+    if any(scene["scores"]):
+        lines.insert(2, "scores  " + " ".join(map(str, scene["scores"])))
+    return [line for line in lines if line]
+
+
+def rule_text(rule: str, position: Position | None, fallback: str) -> str:
+    """The sentence of a rule as it reads under the house rules of a position."""
+    if position is None:
+        return fallback
+    found = next((entry for entry in clauses_of(position.rules) if entry.id == rule), None)
+    return fallback if found is None else clause_text(found, position.rules)
+
+

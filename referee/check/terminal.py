@@ -1,0 +1,115 @@
+"""The report on one screen: per broken rule its sentence, what the bot held, saw and did, what was legal, how to replay."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from referee.check.scene import lines_of
+from referee.seats.drain import harmless
+
+SHOWN = 4
+"""Broken rules that are shown in full; the others take a line each."""
+
+_STYLES = {"FAIL": "bold red", "ERROR": "bold red", "XPASS": "bold red", "FLAKY": "bold yellow", "WARN": "yellow"}
+_TOLD = ("FAIL", "ERROR", "XPASS", "FLAKY", "WARN")
+
+Line = tuple[str, str]
+"""Text and its style."""
+
+
+def report(run: Mapping[str, Any], *, verbose: bool = False) -> Iterator[Line]:
+    """The lines of the report of one run."""
+    yield (_heading(run), "bold")
+    if run["not_ready"]:
+        yield (f"It never became ready: {run['not_ready']}", "bold red")
+        yield from _talk(run)
+        yield (f"exit {run['exit_code']}: {run['outcome']}", "bold red")
+        return
+    broken = [entry for entry in run["verdicts"] if entry["verdict"] in _TOLD]
+    for number, entry in enumerate(sorted(broken, key=lambda one: _TOLD.index(one["verdict"]))):
+        yield from _full(entry) if number < SHOWN or verbose else _short(entry)
+    if not run["answers"]:
+        yield from _talk(run)
+    yield from _untested(run)
+    yield from _rest(run, verbose=verbose)
+
+
+def _heading(run: Mapping[str, Any]) -> str:
+    games = ", ".join(run["checked"]) or "nothing"
+    version = f" {run['version']}" if run["version"] else ""
+    return f"{run['bot']}{version} in {games}: {run['outcome']}"
+
+
+def _full(entry: Mapping[str, Any]) -> Iterator[Line]:
+    counts = f"broken {_times(entry['breaches'])} of {entry['opportunities']}" if entry["breaches"] else ""
+    yield ("", "")
+    yield (f"{entry['verdict']} {entry['key']}  {entry['title']}  {counts}".rstrip(), _STYLES[entry["verdict"]])
+    yield (f"  {entry['sentence']}", "")
+    witness = entry["witness"]
+    if witness is None:
+        yield (f"  {entry['reason']}", "")
+        return
+    for line in lines_of(witness["scene"]):
+        yield (f"  {line}", "")
+    yield (f"  why     {witness['what']}", "")
+    if witness["needs"] != "nothing else":
+        yield ("  It happens only in the course of a game, not in this position alone.", "dim")
+    if witness["log_tail"]:
+        last = [line for line in witness["log_tail"].splitlines() if line.strip()][-2:]
+        yield (f"  it said {' | '.join(harmless(line.strip())[:100] for line in last)}", "")
+    if witness["replay"]:
+        yield (f"  replay  {witness['replay']}", "cyan")
+
+
+def _short(entry: Mapping[str, Any]) -> Iterator[Line]:
+    replay = entry["witness"]["replay"] if entry["witness"] else ""
+    yield (f"{entry['verdict']} {entry['key']}  {entry['title']}  {replay}".rstrip(), _STYLES[entry["verdict"]])
+
+
+def _times(count: int) -> str:
+    return {1: "once", 2: "twice"}.get(count, f"{count} times")
+
+
+def _talk(run: Mapping[str, Any]) -> Iterator[Line]:
+    """Both sides of the talk, for a bot that cannot be talked to."""
+    import json
+
+    if run["talk"]:
+        yield ("  The last messages:", "")
+    for entry in run["talk"][-6:]:
+        said = entry.get("message", entry)
+        yield (f"  {entry['from']:8} {harmless(json.dumps(said))[:300]}", "dim")
+    yield (f"  What it printed is in {run['log']}", "dim")
+
+
+def _untested(run: Mapping[str, Any]) -> Iterator[Line]:
+    missing = [entry for entry in run["verdicts"] if entry["verdict"] == "UNTESTED"]
+    if missing and len(missing) < len(run["verdicts"]):
+        yield ("", "")
+    for entry in missing[:SHOWN]:
+        yield (f"UNTESTED {entry['key']}  {entry['title']}: {entry['reason']}", "yellow")
+    if len(missing) > SHOWN:
+        keys = " ".join(entry["key"] for entry in missing[SHOWN:])
+        yield (f"UNTESTED also {keys}", "yellow")
+
+
+def _rest(run: Mapping[str, Any], *, verbose: bool) -> Iterator[Line]:
+    for entry in run["verdicts"]:
+        if verbose and entry["verdict"] in ("PASS", "N/A"):
+            yield (f"{entry['verdict']} {entry['key']}  {entry['title']}  {entry['opportunities']} {entry['reason']}".rstrip(), "green")
+        elif entry["verdict"] == "XFAIL":
+            yield (f"XFAIL {entry['key']}  {entry['title']}: {entry['reason']} {entry['issue']}".rstrip(), "dim")
+    for line in run["baseline"]:
+        yield (line, "bold red")
+    if run["not_asked_for"]:
+        told = ", ".join(f"{key} ({_times(count)})" for key, count in sorted(run["not_asked_for"].items()))
+        yield (f"broken too, but not asked for: {told}", "yellow")
+    if run["stopped"]:
+        yield (f"It ended early: {run['stopped']}", "yellow")
+    yield ("", "")
+    yield (
+        f"{run['answers']:,} decisions, {run['deals']:,} deals, seed {run['seed']}, {run['seconds']} s, "
+        f"sandbox {run['sandbox']}; its output: {run['log']}",
+        "dim",
+    )
+    good = run["exit_code"] == 0
+    yield (f"rules exercised {run['exercised']}/{run['applicable']}", "bold green" if good else "bold")

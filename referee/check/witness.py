@@ -1,0 +1,170 @@
+"""A witness on disk: all that is needed to show one breach again, and to understand it without a referee at hand."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from google.protobuf.json_format import MessageToDict
+
+import referee
+from referee.check.plan import Plan
+from referee.check.position import Position, PositionError
+from referee.check.requirements import Requirement
+from referee.check.scene import scene_of
+from referee.check.shrink import Witness
+from referee.protocol.translate import move_message, turn_message
+from referee.rules import Kind, RuleSet
+
+FORMAT: Final = "allfours-check-witness/1"
+ALONE: Final = "nothing else"
+
+
+class WitnessError(ValueError):
+    """A witness that cannot be read; the message names the file and what is wrong with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a witness without a position of its own is shown again by: the same check, as far as the breach."""
+
+    games: tuple[RuleSet, ...]
+    seats: tuple[int, ...]
+    seed: str
+    seconds: float
+    deals: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A witness as it was read from disk. ``alone``: its position is enough; ``always``: it failed every time."""
+
+    path: Path
+    rule: str
+    key: str
+    bot: str
+    digest: str
+    edition: str
+    position: Position | None
+    poke: str
+    alone: bool
+    always: bool
+    run: Run
+    fault: str
+
+
+def witness_json(witness: Witness, requirement: Requirement, plan: Plan, sandbox: str, games: Sequence[RuleSet]) -> dict[str, Any]:
+    """A witness as JSON values."""
+    breach = witness.breach
+    alone = witness.stands_alone
+    return {
+        "format": FORMAT,
+        "rule": requirement.id,
+        "key": requirement.key,
+        "title": requirement.clause.title,
+        "sentence": requirement.sentence,
+        "level": str(requirement.clause.level),
+        "edition": plan.selection.edition,
+        "fault": str(breach.fault),
+        "what": breach.sentence,
+        "bot": {"name": plan.name, "version": plan.version, "digest": plan.digest},
+        "sandbox": sandbox,
+        "referee": referee.__version__,
+        "phase": breach.phase,
+        "origin": breach.origin,
+        "poke": breach.poke,
+        "needs": ALONE if alone else "the history of its game",
+        "asked_again": {"tries": witness.tries, "broke": witness.broke, "fresh": witness.fresh},
+        "scene": scene_of(breach),
+        "position": breach.position.to_json() if breach.position else None,
+        "messages": _messages(witness) or list(breach.talk),
+        "log_tail": breach.log_tail,
+        "run": {
+            "games": [rules.as_dict() for rules in games],
+            "seats": list(plan.seats),
+            "seed": plan.seed,
+            "seconds": plan.seconds,
+            "deals": plan.deals,
+            "answers_before": breach.number,
+        },
+    }
+
+
+def _messages(witness: Witness) -> list[dict[str, Any]]:
+    """The turn, and the move that was the answer to it."""
+    position, action = witness.breach.position, witness.breach.action
+    if position is None:
+        return []
+    turn = position.turn()
+    said: list[dict[str, Any]] = [{"from": "referee", "message": {"turns": [_plain(turn_message(turn))]}}]
+    if action is not None and _can_be_said(turn.kind, action):
+        said.append({"from": "bot", "message": {"moves": [_plain(move_message(turn.turn_id, turn.kind, action))]}})
+    return said
+
+
+def _can_be_said(kind: Kind, action: int) -> bool:
+    return kind is not Kind.DISCARD or action >= 0
+
+
+def _plain(message: Any) -> dict[str, Any]:
+    return MessageToDict(message, preserving_proto_field_name=True)
+
+
+def write_witness(data: Mapping[str, Any], folder: Path) -> Path:
+    """Writes a witness to ``folder`` as ``RULE-DIGEST.json``; the digest is over rule and position."""
+    folder.mkdir(parents=True, exist_ok=True)
+    text = json.dumps([data["key"], data["position"], data["poke"], data["what"]], sort_keys=True)
+    path = folder / f"{data['rule']}-{hashlib.sha256(text.encode()).hexdigest()[:8]}.json"
+    path.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    return path
+
+
+def read_witnesses(path: Path) -> list[Stored]:
+    """The witness in a file, or all in a folder; raises ``WitnessError``, also if there is none at all."""
+    if path.is_dir():
+        found = [read_witness(file) for file in sorted(path.glob("AF-*.json"))]
+        if not found:
+            raise WitnessError(f"{path}: no witness (AF-*.json) is in this folder")
+        return found
+    return [read_witness(path)]
+
+
+def read_witness(path: Path) -> Stored:
+    """The witness in a file; raises ``WitnessError``."""
+    try:
+        data = json.loads(path.read_text("utf-8"))
+        if data["format"] != FORMAT:
+            raise WitnessError(f"{path}: format {data['format']!r} is not {FORMAT!r}")
+        run = data["run"]
+        return Stored(
+            path,
+            data["rule"],
+            data["key"],
+            data["bot"]["name"],
+            data["bot"]["digest"],
+            data["edition"],
+            Position.from_json(data["position"]) if data["position"] else None,
+            data["poke"],
+            data["needs"] == ALONE,
+            data["asked_again"]["tries"] == data["asked_again"]["broke"],
+            Run(
+                tuple(RuleSet.from_dict(rules) for rules in run["games"]),
+                tuple(run["seats"]),
+                run["seed"],
+                run["seconds"],
+                run["deals"],
+            ),
+            data["fault"],
+        )
+    except OSError as error:
+        raise WitnessError(f"{path}: {error.strerror}") from None
+    except PositionError as error:
+        raise WitnessError(f"{path}: the rules do not allow this position any more: {error}") from None
+    except (KeyError, TypeError, ValueError) as error:
+        if isinstance(error, WitnessError):
+            raise
+        raise WitnessError(f"{path}: it lacks or garbles {error}") from None
+
+
