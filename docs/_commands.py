@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterator
 from enum import Enum
 from importlib import import_module
+from pathlib import Path
 from pkgutil import iter_modules
 from typing import Annotated, Any, Final, get_args, get_origin, get_type_hints
 
@@ -16,7 +17,7 @@ import referee.cli
 ORDER: Final = ("run", "resume", "play", "standings", "show", "report", "replay", "verify", "explain", "protos")
 """The commands in the order in which a reader needs them; others follow by name."""
 
-WORDS: Final = {"int": "N", "str": "TEXT", "Path": "PATH", "list": "VALUE"}
+WORDS: Final = {int: "N", float: "N", str: "TEXT", Path: "PATH"}
 """How the values of options are called, by their type."""
 
 
@@ -81,10 +82,17 @@ def _option(name: str, told: ParameterInfo, kind: Any) -> str:
     flags = ", ".join((*first, *(told.param_decls or ())) or (f"--{name.replace('_', '-')}",))
     if kind is bool:
         return flags
-    kinds = [one for one in get_args(kind) or (kind,) if one is not type(None)]
-    if isinstance(kinds[0], type) and issubclass(kinds[0], Enum):
-        return f"{flags} {'|'.join(member.value for member in kinds[0])}"
-    return f"{flags} {told.metavar or WORDS.get(kinds[0].__name__, 'VALUE')}"
+    plain = _plain(kind)
+    if issubclass(plain, Enum):
+        return f"{flags} {'|'.join(member.value for member in plain)}"
+    return f"{flags} {told.metavar or WORDS[plain]}"
+
+
+def _plain(kind: Any) -> type:
+    """The type of one value: ``str`` for ``list[str] | None``."""
+    if isinstance(kind, type) and not get_args(kind):
+        return kind
+    return next(_plain(one) for one in get_args(kind) if one is not type(None))
 
 
 def _default(value: object) -> str:
