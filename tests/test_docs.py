@@ -172,6 +172,15 @@ def test_every_part_of_the_package_has_its_place_in_the_plan() -> None:
     assert not missing
 
 
+def test_the_plan_has_the_order_of_the_import_contract() -> None:
+    contract = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"][0]
+    rank = {part: number for number, layer in enumerate(contract["layers"]) for part in re.findall(r"\w+", layer)}
+    rows = re.findall(r"^\| (?:top|bottom)? ?\| (`.+?) \|", page("architecture.md"), re.MULTILINE)
+    told = [min(rank[part] for part in re.findall(r"`(\w+)`", row)) for row in rows]
+    assert len(told) > 10
+    assert told == sorted(told)
+
+
 def test_every_check_of_a_verification_is_about_something_that_records_tells() -> None:
     told = page("records.md").lower()
     words = {Check.SECOND_ENGINE: "second rules engine", Check.REPLAY: "replays", Check.SUMMARY: "summary"}
