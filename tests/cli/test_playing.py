@@ -1,0 +1,146 @@
+"""run, resume and play, as a user types them: real processes, small leagues."""
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FIRST = "from referee.bot import run\nrun(lambda turn: turn.legal[0])\n"
+LAST = "from referee.bot import run\nrun(lambda turn: turn.legal[-1])\n"
+LEAGUE = """
+[tournament]
+name = "Two of a kind"
+variant = "auction-pitch-forced"
+seats = 2
+[schedule]
+sets = 3
+seed = "cli"
+[[bots]]
+path = "first.py"
+[[bots]]
+path = "last.py"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with two bots and a definition."""
+    (tmp_path / "first.py").write_text(FIRST)
+    (tmp_path / "last.py").write_text(LAST)
+    (tmp_path / "two.toml").write_text(LEAGUE)
+    return tmp_path
+
+
+def referee(folder: Path, *arguments: str, text: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", "from referee.cli import main; main()", *arguments],
+        cwd=folder,
+        input=text,
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+        env={**os.environ, "COLUMNS": "200"},
+    )
+
+
+def scored(path: Path) -> list[tuple[str, int]]:
+    with sqlite3.connect(path) as db:
+        return db.execute("SELECT fixture_id, redeal FROM game ORDER BY 1").fetchall()
+
+
+def test_a_league_is_run_and_read_and_verified(folder: Path) -> None:
+    done = referee(folder, "run", "two.toml", "--sandbox", "none", "--output", "plain")
+    assert done.returncode == 0, done.stderr
+    assert "first" in done.stdout
+    assert "last" in done.stdout
+    assert "Result root: " in done.stdout
+    assert done.stdout.rstrip().endswith("Report: leagues/two.html")
+    assert (folder / "leagues/two.html").stat().st_size > 10_000
+    assert len(scored(folder / "leagues/two.sqlite")) == 6
+    again = referee(folder, "standings", "leagues/two.sqlite", "--output", "json")
+    table = json.loads(again.stdout)
+    assert table["games"] == 6
+    assert {row["entrant"] for row in table["rows"]} == {"first", "last"}
+    verified = referee(folder, "verify", "leagues/two.sqlite")
+    assert verified.returncode == 0, verified.stdout
+    shown = referee(folder, "show", "1")
+    assert "Deal 1" in shown.stdout
+    assert "first" in shown.stdout
+
+
+def test_the_same_seed_gives_the_same_results_and_a_finished_league_is_not_run_again(folder: Path) -> None:
+    first = referee(folder, "run", "two.toml", "--sandbox", "none", "--output", "plain")
+    refused = referee(folder, "run", "two.toml", "--sandbox", "none")
+    assert refused.returncode == 1
+    assert "--new-season" in refused.stderr
+    second = referee(folder, "run", "two.toml", "--sandbox", "none", "--output", "plain", "--new-season", "-w", "2")
+    assert second.returncode == 0, second.stderr
+    assert "leagues/two-2" in second.stdout
+
+    def root(text: str) -> str:
+        return text.partition("Result root: ")[2].split()[0]
+
+    assert root(first.stdout) == root(second.stdout)
+
+
+def test_a_dry_run_plays_nothing(folder: Path) -> None:
+    done = referee(folder, "run", "two.toml", "--dry-run")
+    assert done.returncode == 0
+    assert "6 games" in done.stdout
+    assert not (folder / "leagues").exists()
+
+
+def test_changed_bots_are_refused_with_the_remedy(folder: Path) -> None:
+    done = referee(folder, "run", "two.toml", "--sandbox", "none", "--output", "plain")
+    assert done.returncode == 0
+    with sqlite3.connect(folder / "leagues/two.sqlite") as db:
+        db.execute("UPDATE game_set SET state = 'OPEN' WHERE position = 2")
+        db.execute("UPDATE league SET value = '\"running\"' WHERE key = 'state'")
+    (folder / "first.py").write_text(LAST)
+    refused = referee(folder, "resume", "leagues/two.sqlite", "--sandbox", "none")
+    assert refused.returncode == 1
+    assert "first" in refused.stderr
+    assert "--new-season" in refused.stderr
+
+
+def test_quick_games_between_bots_named_on_the_command_line(folder: Path) -> None:
+    done = referee(folder, "play", "first.py", "random", "-n", "4", "--output", "json", "--seed", "x")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["games"] == 4
+
+
+def test_without_a_clock_the_bots_share_the_terminal(folder: Path) -> None:
+    (folder / "stops.py").write_text(
+        "import os\nfrom referee.bot import run\nrun(lambda turn: turn.legal[0] if os.read(0, 2) == b'7\\n' else None)\n"
+    )
+    done = referee(folder, "play", "stops.py", "random", "-n", "1", "--no-clock", text="7\n" * 4000)
+    assert done.returncode == 0, done.stderr
+    assert "CRASH" not in done.stderr
+
+
+def test_a_ruling_is_told_with_its_rule_and_in_a_sentence(folder: Path) -> None:
+    (folder / "greedy.py").write_text(
+        "from referee.bot import run\nrun(lambda turn: 4 if turn.kind == 1 else turn.hand[0])\n"
+    )
+    done = referee(folder, "play", "greedy.py", "random", "-n", "4", "--output", "plain", "--seed", "x")
+    assert done.returncode == 0
+    assert "ruling   greedy: ILLEGAL_ACTION AF-" in done.stderr
+
+
+def test_what_is_wrong_is_one_sentence_and_no_traceback(folder: Path) -> None:
+    for arguments, told in (
+        (("run", "none.toml"), "none.toml"),
+        (("play", "firts.py", "random"), "firts.py"),
+        (("play", "first.py", "random", "--variant", "auction-pich"), "auction-pitch"),
+        (("standings", "leagues/none.sqlite"), "there is no league at leagues/none.sqlite"),
+        (("show", "1"), "there is no league in leagues/"),
+    ):
+        done = referee(folder, *arguments)
+        assert done.returncode in (1, 2)
+        assert told in done.stderr
+        assert "Traceback" not in done.stderr
