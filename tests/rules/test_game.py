@@ -6,12 +6,21 @@ from typing import Any
 import pytest
 
 from referee.cards import PACK
-from referee.rules import EndReason, Game, GameResult, RuleSetError, variant
+from referee.rules import Ending, EndReason, Game, GameResult, RuleSetError, variant
 from referee.rules.game import finishing_places, settlement
 from tests.helpers import call, rules_of
 from tests.rules.made_deals import deal_with
 
 PITCH = variant("auction-pitch")
+PITCH_ENDS = {
+    "SMUDGE": "smudge",
+    "PITCHER_FIRST": "pitcher first",
+    "COUNT_HIGH": "by High",
+    "COUNT_LOW": "by Low",
+    "COUNT_JACK": "by Jack",
+    "COUNT_GAME": "by Game",
+    "CAP": "cap of deals",
+}
 
 
 def closed(
@@ -40,6 +49,12 @@ def test_a_new_game_starts_at_zero() -> None:
     game = Game(PITCH, 5, 2)
     assert (game.scores, game.set_backs, game.dealer, game.deals, game.result) == ([0] * 5, [0] * 5, 2, 0, None)
     assert Game(variant("partnership-pitch"), 4).scores == [0, 0]
+    assert Game(PITCH, 3).dealer == 0
+
+
+def test_records_and_reports_name_endings_by_these_words() -> None:
+    assert {reason.name: reason.value for reason in EndReason if reason.name in PITCH_ENDS} == PITCH_ENDS
+    assert (Ending.PLAYED, Ending.THROWN_IN, Ending.SET_BACK) == ("played", "thrown in", "dealer set back")
 
 
 @pytest.mark.parametrize("dealer", [-1, 4])
