@@ -15,7 +15,7 @@ from rich.console import Console
 
 from referee.cli import app
 from referee.cli.screen import Quiet, Screen, plain_text
-from referee.cli.tables import json_table, notes, plain_table, rich_table
+from referee.cli.tables import counted, json_table, notes, plain_table, rich_table
 from referee.report.page import write_report
 from referee.seats.sandbox import Choice, choose_sandbox
 from referee.store import Store
@@ -168,10 +168,9 @@ def _door(
 def _print_dry_run(definition: Definition, roster: Roster) -> None:
     schedule = plan_schedule(definition.shape(), roster.entrants)
     counts = schedule.counts
-    typer.echo(
-        f"{counts.tables} tables, {counts.sets} sets, {counts.games} games in {counts.laps} laps of at most "
-        f"{counts.processes} bot processes"
-    )
+    parts = (counted(counts.tables, "table"), counted(counts.sets, "set"), counted(counts.games, "game"))
+    laps, processes = counted(counts.laps, "lap"), counted(counts.processes, "bot process", "bot processes")
+    typer.echo(f"{', '.join(parts)} in {laps} of at most {processes}")
     for table in schedule.tables:
         typer.echo("  " + ", ".join(table))
     for note in schedule.notes:
@@ -250,13 +249,13 @@ def _print_end(store: Store, league: League, outcome: Outcome, output: Output, p
         typer.echo(line)
     facts = store.league()
     if outcome.void:
-        typer.echo(f"{outcome.void} sets are void; referee standings {path} says why.")
+        typer.echo(f"{counted(outcome.void, 'set')} void; referee standings {path} says why.")
     if outcome.finished:
         typer.echo(f"Result root: {facts['result_root']}   Record root: {facts['record_root']}")
         secret = "The seed was public: reproducible, not secret." if league.seeded else f"Master: {league.master.hex()}"
         typer.echo(f"{secret}   Check everything with: referee verify {path}")
     else:
-        typer.echo(f"Stopped with {outcome.open} sets open. Go on with: referee resume {path}")
+        typer.echo(f"Stopped with {counted(outcome.open, 'set')} open. Go on with: referee resume {path}")
     typer.echo(f"Report: {report}")
 
 

@@ -14,6 +14,11 @@ from referee.tournament.standings import Row, Standings
 _MEASURES = {"place": "place points", "stakes": "stakes", "points": "points"}
 
 
+def counted(number: int, one: str, many: str = "") -> str:
+    """A number with its noun: 1 set, 2 sets."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
 def ranks(row: Row) -> str:
     """The rank, or the range of ranks that the data support."""
     if row.rank_low is None or row.rank_high is None:
@@ -92,7 +97,8 @@ def notes(table: Standings) -> list[str]:
     """What a reader of the table must know."""
     lines = list(table.notes)
     lines.append(
-        f"Intervals are 95 %, over {table.sets} sets ({table.games} games). A rank range is as wide as the data leave it."
+        f"Intervals are 95 %, over {counted(table.sets, 'set')} ({counted(table.games, 'game')})."
+        " A rank range is as wide as the data leave it."
     )
     lines.append("TrueSkill depends on the order of games and its sigma ignores sets: read the rating beside it.")
     return lines
