@@ -122,9 +122,9 @@ class LocalKeeper(Keeper):
     def __init__(
         self, guest: Guest, hall: Losses, note: Callable[[Fault, str], None], start: Callable[[], BotProcess]
     ) -> None:
-        """``start`` launches its process; ``on_start`` is told of each that was."""
+        """``start`` launches its process, which has ``join_seconds`` to join; ``on_start`` is told of each."""
         super().__init__(guest, hall, note)
-        self._start = start
+        self._start, self.join_seconds = start, JOIN_SECONDS
         self.on_start: Callable[[BotProcess], None] = lambda _process: None
         self.process: BotProcess | None = None
 
@@ -170,7 +170,7 @@ class LocalKeeper(Keeper):
         joined: asyncio.Future[Any] = asyncio.ensure_future(self.guest.ready.wait())
         ended: asyncio.Future[Any] = asyncio.ensure_future(self.process.exited())
         watched: set[asyncio.Future[Any]] = {joined, ended, self._loss}
-        done, _ = await asyncio.wait(watched, timeout=JOIN_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+        done, _ = await asyncio.wait(watched, timeout=self.join_seconds, return_when=asyncio.FIRST_COMPLETED)
         if self.guest.refusal:  # it has been told; it may have something to say to its log
             await asyncio.wait({ended}, timeout=_PARTING_SECONDS)
         for waiting in (joined, ended):
@@ -184,7 +184,7 @@ class LocalKeeper(Keeper):
             return f"It ended before it joined. {exit_.sentence} {_last_line(self.process.tail())}".strip()
         if self._loss in done:
             return self._loss.result().sentence
-        return f"It did not join within {JOIN_SECONDS:.0f} seconds. {_last_line(self.process.tail())}".strip()
+        return f"It did not join within {self.join_seconds:g} seconds. {_last_line(self.process.tail())}".strip()
 
     async def _until_lost(self) -> Loss:
         """Waits until the player is lost and its process has ended; says for which fault."""

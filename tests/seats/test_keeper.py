@@ -212,7 +212,7 @@ def test_who_does_not_join_in_time_is_ended(monkeypatch: pytest.MonkeyPatch) -> 
         assert all(process.end.done() for process in lodge.started)
 
     lodge = tell(story)
-    assert lodge.noted == [(Fault.START_FAILED, "It did not join within 0 seconds.")] * FAILED_STARTS
+    assert lodge.noted == [(Fault.START_FAILED, "It did not join within 0.01 seconds.")] * FAILED_STARTS
 
 
 def test_who_is_refused_is_ended_at_once_with_the_reason_of_the_refusal() -> None:
