@@ -16,6 +16,7 @@ settings.load_profile("referee")
 TOOLS: Final[dict[str, tuple[list[str], str]]] = {
     # name: (a command that succeeds only where the tool works, the Debian package that brings it)
     "bwrap": (["bwrap", "--ro-bind", "/", "/", "--unshare-pid", "true"], "bubblewrap"),
+    "chromium": (["chromium", "--version"], "chromium"),
 }
 
 

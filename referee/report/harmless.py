@@ -48,4 +48,5 @@ def markdown_text(text: object, limit: int = SENTENCE_LENGTH) -> str:
     """A text for Markdown: harmless, and nothing in it is markup, not even where it begins a line."""
     clean = harmless(text, limit)
     marked = "".join(f"\\{char}" if char in _MARKDOWN else char for char in clean)
-    return f"\\{marked}" if clean[:1] and clean[0] in _LEADING else marked
+    begins_line = clean[:1] in _LEADING and clean[1:2] in f" {_LEADING}"  # an empty text is in any text
+    return f"\\{marked}" if clean and begins_line else marked

@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from referee.deals import secret_master
 from referee.faults import Fault
 from referee.record import write_record
 from referee.rules import Action, Keeps, Kind
@@ -18,7 +17,7 @@ from referee.tournament.definition import parse_definition
 from referee.tournament.entrants import Entrant, Roster
 from referee.tournament.league import League, begin, plan_of, read_league
 from referee.tournament.plan import GamePlan
-from referee.tournament.schedule import Fixture, plan
+from referee.tournament.schedule import Fixture
 from referee.tournament.summary import summarise
 from referee.view import Turn
 
@@ -56,7 +55,7 @@ def entrant(key: str, copy_of: str | None = None, **about: Any) -> Entrant:
     return Entrant(key=key, name=copy_of or key, copy_of=copy_of, **{**known, **about})
 
 
-def make_league(
+def make_league(  # noqa: PLR0913  # a league has many properties
     path: Path,
     entrants: Mapping[str, Player],
     *,
@@ -141,6 +140,3 @@ def open_league(path: Path) -> tuple[Store, League]:
     """The store of a league for looking, and the league."""
     store = Store.read(path)
     return store, read_league(store)
-
-
-__all__ = ["ILLEGAL", "PLAYERS", "chance", "make_league", "open_league", "secret_master", "slipping", "sound"]

@@ -40,8 +40,9 @@ function draw() {
   byId("felt").replaceChildren(trickBlock(game, frame), ...game.names.map((_, seat) => seatBlock(game, frame, seat, view)));
   byId("felt").classList.toggle("large", game.names.length > 4);
   byId("now").textContent = frameText(game, frame);
-  const panel = frame.ruling ? rulingPanel(game, frame, view) : frame.scoring ? scoringPanel(game, frame) : endPanel(game, at);
-  byId("panel").replaceChildren(...(panel ? [panel] : []));
+  const panels = frame.ruling ? [rulingPanel(game, frame, view)] : frame.scoring ? [scoringPanel(game, frame)] : [];
+  if (at === frames.length - 1) panels.push(node("div", { class: "panel" }, node("p", { class: "result" }, resultText(game))));
+  byId("panel").replaceChildren(...panels);
   const slider = byId("slider");
   slider.max = String(frames.length - 1);
   slider.value = String(at);
@@ -58,10 +59,6 @@ function draw() {
   }
 }
 
-function endPanel(game, at) {
-  return at === replay.frames.length - 1 ? node("div", { class: "panel" }, node("p", { class: "result" }, resultText(game))) : null;
-}
-
 function keepInSight(box, item) {
   const top = item.offsetTop;
   if (top < box.scrollTop || top + item.offsetHeight > box.scrollTop + box.clientHeight) box.scrollTop = top - box.clientHeight / 2;
@@ -76,7 +73,7 @@ function buildSheet() {
     const before = frames[at - 1];
     if (!before || before.deal !== frame.deal) {
       list = node("ol", {});
-      items.push(node("h3", {}, `Deal ${frame.deal + 1}`), list);
+      items.push(node("h2", {}, `Deal ${frame.deal + 1}`), list);
       calls = false;
     }
     const { state } = frame;
@@ -104,7 +101,7 @@ function open(number, where) {
     replay.frames = buildFrames(game);
     replay.view = null;
     byId("replay-title").textContent = `Game ${game.n}: ${game.names.join(", ")}`;
-    byId("replay-why").textContent = [`${game.title}, to ${game.target}.`, ...game.why.map(text => `${text}.`)].join(" ");
+    byId("replay-why").textContent = [`${game.title}, to ${game.target}.`, ...game.why.map(text => `${text[0].toUpperCase()}${text.slice(1)}.`)].join(" ");
     byId("view").replaceChildren(node("option", { value: "" }, "all hands"), ...game.names.map((name, seat) => node("option", { value: seat }, `only what ${name} saw`)));
     byId("next-ruling").hidden = !game.rulings.length;
     buildSheet();

@@ -75,7 +75,7 @@ function seatBlock(game, frame, seat, view) {
   ];
   return node("div", {
     class: `seat${asked ? " asked" : ""}`, role: "group", "aria-label": `${game.names[seat]}, score ${score}${asked ? ", to decide" : ""}`,
-    style: `--x:${50 - 38 * Math.sin(angle)}%;--y:${49 + 35 * Math.cos(angle)}%`,
+    style: `--x:${50 - 36.5 * Math.sin(angle)}%;--y:${49 + 35 * Math.cos(angle)}%`,
   }, node("p", { class: "who" }, node("bdi", {}, game.names[seat]), node("b", { class: "score", title: "score" }, plain(score))),
   handOf(frame, seat, seen), node("p", { class: "chips" }, ...chips), optionsOf(frame, seat, seen) || "");
 }
@@ -86,7 +86,7 @@ function trickBlock(game, frame) {
   for (const [seat, letter] of state.trick) {
     const angle = seat * 2 * Math.PI / game.names.length, won = state.winner === seat;
     block.append(node("figure", {
-      class: `played${won ? " won" : ""}`, style: `--x:${50 - 14 * Math.sin(angle)}%;--y:${49 + 14 * Math.cos(angle)}%`,
+      class: `played${won ? " won" : ""}`, style: `--x:${50 - 14 * Math.sin(angle)}%;--y:${49 + 13.5 * Math.cos(angle)}%`,
     }, cardDrawing(letter, "", ` by ${game.names[seat]}${won ? ", wins the trick" : ""}`), node("figcaption", {}, game.names[seat])));
   }
   if (!state.trick.length && state.turnUp) {
@@ -109,7 +109,7 @@ function tableLine(game, frame) {
 
 function rulingPanel(game, frame, view) {
   const { ruling } = frame, hidden = view !== null && view !== ruling.seat;
-  const panel = node("div", { class: "panel ruling" }, node("h3", {}, `Ruling against ${game.names[ruling.seat]}: ${ruling.rule || ruling.fault}`));
+  const panel = node("div", { class: "panel ruling" }, node("h2", {}, `Ruling against ${game.names[ruling.seat]}: ${ruling.rule || ruling.fault}`));
   if (hidden) { panel.append(node("p", {}, "Only the seat itself is told what was ruled.")); return panel; }
   const facts = [["It answered", ruling.tried], ["The referee", ruling.says], ["The rule", ruling.clause], ["Legal was", ruling.legal],
     ["What followed", { RETRY: "It was asked again.", SUBSTITUTED: "The referee moved in its place.", FORFEITED: "It lost the game.", IGNORED: "Nothing.", REPLAYED: "The game was played again." }[ruling.then] || ruling.then]];
@@ -124,14 +124,13 @@ const plain = number => number < 0 ? `−${-number}` : String(number);
 
 function scoringPanel(game, frame) {
   const outcome = frame.scoring, deal = game.deals[frame.deal];
-  const panel = node("div", { class: "panel" }, node("h3", {}, `Deal ${frame.deal + 1} is scored`), node("p", {}, contractText(game, outcome)));
+  const panel = node("div", { class: "panel" }, node("h2", {}, `Deal ${frame.deal + 1} is scored`), node("p", {}, contractText(game, outcome)));
   const items = outcome.awards.map(([item, seat, points, letter]) => node("tr", {}, node("th", { scope: "row" }, item),
     node("td", {}, letter ? cardText(letter) : item === "game" ? `pips ${outcome.pips.join(" : ")}` : ""), node("td", {}, node("bdi", {}, game.names[seat])), node("td", { class: "num" }, signed(points))));
   if (items.length) panel.append(sheetTable(["Item", "Card", "Scored by", "Points"], items));
   const sides = game.sides.map((name, side) => node("tr", {}, node("th", { scope: "row" }, node("bdi", {}, name)),
     ...[plain(deal.from[side]), plain(outcome.made[side]), signed(outcome.deltas[side]), plain(deal.to[side])].map(text => node("td", { class: "num" }, text))));
-  panel.append(sheetTable(["", "Before", "Made", "Counts", "After"], sides));
-  if (frame.deal === game.deals.length - 1) panel.append(node("p", { class: "result" }, resultText(game)));
+  panel.append(sheetTable(["Side", "Before", "Made", "Counts", "After"], sides));
   return panel;
 }
 
