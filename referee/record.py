@@ -22,7 +22,6 @@ from referee.rules import (
     Kind,
     Outcome,
     RuleSet,
-    RuleSetError,
     action_text,
     event_text,
     parse_action,
@@ -179,11 +178,12 @@ def record_digest(record: Record) -> str:
 
 def spec_of(record: Record) -> GameSpec:
     """The game that a record is of; raises ``RecordError``."""
+    if record.get("format") != FORMAT:
+        raise RecordError(f"format {record.get('format')!r} is not {FORMAT!r}")
     try:
-        if record["format"] != FORMAT:
-            raise RecordError(f"format {record['format']!r} is not {FORMAT!r}")
         rules = RuleSet.from_dict(record["rules"])
         seats = int(record["seat_count"])
+        rules.check_seats(seats)
         return GameSpec(
             record["game"],
             rules,
@@ -192,7 +192,7 @@ def spec_of(record: Record) -> GameSpec:
             Profile("record", **record["profile"]),
             Limits(**record["limits"]),
         )
-    except (KeyError, TypeError, RuleSetError) as error:
+    except (ArithmeticError, KeyError, TypeError, ValueError) as error:
         raise RecordError(f"the record lacks or garbles {error}") from None
 
 

@@ -274,7 +274,16 @@ def test_a_record_that_the_rules_do_not_confirm_is_written_as_far_as_they_do() -
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("result", None), ("deals", 3), ("rules", {}), ("format", "x"), ("seat_count", 9), ("irregular", None)],
+    [
+        ("result", None),
+        ("deals", 3),
+        ("rules", {}),
+        ("format", "x"),
+        ("seat_count", 9),
+        ("seat_count", 10**30),
+        ("seat_count", "two"),
+        ("irregular", None),
+    ],
 )
 def test_what_is_no_record_is_refused(field: str, value: object) -> None:
     with pytest.raises(RecordError, match=r"\w"):
@@ -290,7 +299,9 @@ def places(value: object, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 JUNK = st.none() | st.booleans() | st.integers(-(10**6), 10**6) | st.floats() | st.text() | st.lists(st.integers(0, 5))
 
 
-@given(place=st.sampled_from(places(small())[1:]), junk=JUNK | st.sampled_from([HOSTILE, 8173, {}, [HOSTILE] * 9]))
+@given(
+    place=st.sampled_from(places(small())[1:]), junk=JUNK | st.sampled_from([HOSTILE, 8173, 10**30, {}, [HOSTILE] * 9])
+)
 def test_whatever_stands_in_a_record_the_text_is_harmless(place: tuple[Any, ...], junk: object) -> None:
     record: Any = small()
     inner = record
