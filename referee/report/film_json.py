@@ -36,6 +36,7 @@ def film_json(film: Film, why: Sequence[str] = ()) -> dict[str, Any]:
         "why": list(why),
         "title": film.rules.title,
         "target": film.rules.target,
+        "items": film.rules.scoring == "items",
         "names": film.names,
         "sides": [film.side_name(side) for side in range(sides)],
         "side": [film.side(seat) for seat in range(film.seats)],

@@ -29,6 +29,8 @@ const cardDrawing = (letter, className = "", note = "") =>
 
 const suitDrawing = suit => drawing(`suit-${SUITS[suit]}`, `suit ${"DH".includes(SUITS[suit]) ? "red" : ""}`, SUIT_NAMES[suit]);
 
+const cardsText = count => count === 1 ? "1 card" : `${count} cards`;
+
 function legalLetters(ask) {
   if (!ask) return null;
   return ask[1] === KIND.PLAY ? ask[2] : null;
@@ -38,7 +40,7 @@ function handOf(frame, seat, seen) {
   const cards = sorted(frame.state.hands[seat]), asked = frame.ask && frame.ask[0] === seat && !frame.scoring && (frame.ruling || frame.state.winner === null);
   const legal = asked && seen ? legalLetters(frame.ask) : null;
   const tried = seen && frame.ruling && frame.ruling.seat === seat ? frame.ruling.card : null;
-  const list = node("ul", { class: "hand", style: `--n:${Math.max(cards.length, 2)}`, "aria-label": seen ? "Hand" : `${cards.length} cards, not seen` });
+  const list = node("ul", { class: "hand", style: `--n:${Math.max(cards.length, 2)}`, "aria-label": seen ? "Hand" : `${cardsText(cards.length)}, not seen` });
   for (const letter of seen ? cards : cards.map(() => null)) {
     if (letter === null) { list.append(node("li", { "aria-hidden": "true" }, drawing("card-back", "card"))); continue; }
     const fits = legal !== null && legal.includes(letter);
@@ -52,7 +54,7 @@ function handOf(frame, seat, seen) {
 function optionsOf(frame, seat, seen) {
   const { ask } = frame;
   if (!ask || ask[0] !== seat || frame.scoring || !seen || legalLetters(ask) !== null) return null;
-  const texts = ask[1] === KIND.DISCARD ? [`keep ${ask[2][2]} cards`] : ask[2].map(action => actionText(ask[1], action));
+  const texts = ask[1] === KIND.DISCARD ? [`keep ${cardsText(ask[2][2])}`] : ask[2].map(action => actionText(ask[1], action));
   const chips = texts.map(text => node("span", { class: "chip" }, text));
   return node("p", { class: "options" }, "may: ", ...chips);
 }
@@ -103,7 +105,7 @@ function tableLine(game, frame) {
   line.append(state.trump === null ? "not fixed" : suitDrawing(state.trump));
   if (state.turnUp && state.trick.length) line.append(` · turned up ${cardText(state.turnUp)}`);
   if (state.shown.length) line.append(` · laid away face up: ${state.shown.map(cardText).join(" ")}`);
-  line.append(` · ${state.stock} cards unseen`);
+  line.append(` · ${cardsText(state.stock)} unseen`);
   return line;
 }
 
@@ -125,13 +127,27 @@ const plain = number => number < 0 ? `−${-number}` : String(number);
 function scoringPanel(game, frame) {
   const outcome = frame.scoring, deal = game.deals[frame.deal];
   const panel = node("div", { class: "panel" }, node("h2", {}, `Deal ${frame.deal + 1} is scored`), node("p", {}, contractText(game, outcome)));
-  const items = outcome.awards.map(([item, seat, points, letter]) => node("tr", {}, node("th", { scope: "row" }, item),
-    node("td", {}, letter ? cardText(letter) : item === "game" ? `pips ${outcome.pips.join(" : ")}` : ""), node("td", {}, node("bdi", {}, game.names[seat])), node("td", { class: "num" }, signed(points))));
-  if (items.length) panel.append(sheetTable(["Item", "Card", "Scored by", "Points"], items));
+  const sheets = node("div", { class: "sheets" });
+  const items = itemRows(game, outcome);
+  if (items.length) sheets.append(sheetTable(["Item", "Card", "Scored by", "Points"], items));
   const sides = game.sides.map((name, side) => node("tr", {}, node("th", { scope: "row" }, node("bdi", {}, name)),
     ...[plain(deal.from[side]), plain(outcome.made[side]), signed(outcome.deltas[side]), plain(deal.to[side])].map(text => node("td", { class: "num" }, text))));
-  panel.append(sheetTable(["Side", "Before", "Made", "Counts", "After"], sides));
+  sheets.append(sheetTable(["Side", "Before", "Made", "Counts", "After"], sides));
+  panel.append(sheets);
   return panel;
+}
+
+// Every item that was scored; where High, Low, Jack and Game count, also those that nobody got.
+function itemRows(game, outcome) {
+  const row = (item, what, who, points) => node("tr", {}, node("th", { scope: "row" }, item), node("td", {}, what), node("td", {}, node("bdi", {}, who)), node("td", { class: "num" }, points));
+  const pips = `pips ${outcome.pips.join(" : ")}`;
+  const rows = outcome.awards.map(([item, seat, points, letter]) =>
+    row(item, letter ? cardText(letter) : item === "game" ? pips : "", game.names[seat], signed(points)));
+  if (game.items && outcome.ending === "played") {
+    const owned = new Set(outcome.awards.map(award => award[0]));
+    for (const item of ["high", "low", "jack", "game"]) if (!owned.has(item)) rows.push(row(item, item === "game" ? pips : "not played", "nobody", "0"));
+  }
+  return rows;
 }
 
 function contractText(game, outcome) {
