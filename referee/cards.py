@@ -14,7 +14,6 @@ The text form of a card is rank then suit, ten being ``T``: ``QH`` is the queen 
 """
 
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from typing import Final
 
 Card = int
@@ -90,7 +89,6 @@ def mask_of(cards: Iterable[Card]) -> Mask:
     return mask
 
 
-@lru_cache(maxsize=1 << 16)
 def cards_in(mask: Mask) -> tuple[Card, ...]:
     """The cards of a set, ascending by number: clubs first, low ranks first."""
     cards = []
