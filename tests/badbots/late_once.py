@@ -1,0 +1,20 @@
+"""Thinks too long once in each game; its late answer is dropped.
+
+Lap: slow
+Verdict: TIMEOUT_MOVE AF-CLOCK-001
+Games: any
+Says: No answer within the time for this move and the bank
+"""
+
+import time
+
+from referee.bot import run
+
+
+def choose(turn):
+    if turn.decision == 3:
+        time.sleep(2.2)
+    return turn.rng.choice(turn.legal)
+
+
+run(choose)

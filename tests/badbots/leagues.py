@@ -1,0 +1,250 @@
+"""Plays bad bots in short laps, beside good ones, and gathers what was found of each. It is no bot."""
+
+import asyncio
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
+from itertools import count
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any, Final
+
+from referee._bot_turn import Turn as BotTurn
+from referee.deals import seeded_master
+from referee.faults import PROFILES, Fault, Profile
+from referee.hall import Hall, Local
+from referee.proceedings import Limits, Ruling
+from referee.protocol.translate import turn_message
+from referee.record import Record, result_digest, write_record
+from referee.rules import Action, variant
+from referee.seats.limits import Limits as BotLimits
+from referee.seats.program import Command
+from referee.table import Table
+from referee.tournament.lap import Lap
+from referee.tournament.plan import BotPlan, GamePlan, LeaguePlan
+from referee.view import Turn
+
+FOLDER: Final = Path(__file__).parent
+GOOD: Final = ("good", "good#2", "good#3")
+NO_BOTS: Final = {"raw", "leagues", "test_badbots", "good"}
+BOXED: Final = {"snoops", "starts_many_processes", "crashes"}
+"""Bad bots that play once more, shut in by bubblewrap."""
+
+A_LAP: Final = 12
+"""Bad bots in one lap: more would all start at once."""
+
+SLOW: Final = Limits(1_500_000, 0, 0)
+PATIENT: Final = Limits(60_000_000, 0, 0)
+TIGHT: Final = BotLimits(memory_mib=128, processes=8, descriptors=64, output_total=1 << 20)
+
+
+@dataclass(frozen=True, slots=True)
+class BadBot:
+    """A program of this folder with what its first lines say of it."""
+
+    name: str
+    sin: str
+    verdict: frozenset[str]
+    games: str
+    says: str
+    perhaps: frozenset[str]
+    lap: str
+    variant: str
+    seats: int
+    seed: str
+    file: str
+
+
+@dataclass(slots=True)
+class Findings:
+    """What a lap found. Verdicts are ``FAULT`` or ``FAULT RULE``."""
+
+    verdicts: dict[str, set[str]] = field(default_factory=dict)
+    sentences: dict[str, list[str]] = field(default_factory=dict)
+    records: dict[str, Record] = field(default_factory=dict)
+    no_contests: list[str] = field(default_factory=list)
+    withdrawn: dict[str, str] = field(default_factory=dict)
+    logs: dict[str, str] = field(default_factory=dict)
+    expected: dict[str, str] = field(default_factory=dict)
+    digests: dict[str, str] = field(default_factory=dict)
+
+    def add(self, entrant: str, verdict: str, sentence: str) -> None:
+        self.verdicts.setdefault(entrant, set()).add(verdict)
+        self.sentences.setdefault(entrant, []).append(sentence)
+
+    def finished(self, game: GamePlan, _table: Table, record: Record) -> None:
+        self.records[game.fixture_id] = record
+        for entry in record["irregular"]:
+            verdict = f"{entry['fault']} {entry['rule']}".strip()
+            self.add(game.seats[entry["seat"]], verdict, entry["sentence"])
+
+    def no_contest(self, game: GamePlan, reason: str) -> None:
+        self.no_contests.append(f"{game.fixture_id}: {reason}")
+
+    def ruled(self, game: GamePlan, ruling: Ruling) -> None:
+        pass
+
+    def fault(self, entrant: str, fault: Fault, sentence: str, _log: Path) -> None:
+        self.add(entrant, str(fault), sentence)
+
+    def withdrawn_(self, entrant: str, reason: str) -> None:
+        self.withdrawn[entrant] = reason
+
+    def launched(self, _processes: Sequence[Mapping[str, object]]) -> None:
+        pass
+
+    def tick(self) -> None:
+        pass
+
+
+class Sink:
+    """``Findings`` by the names that a lap calls."""
+
+    def __init__(self, findings: Findings) -> None:
+        self._findings = findings
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._findings, "withdrawn_" if name == "withdrawn" else name)
+
+
+def bad_bots() -> dict[str, BadBot]:
+    """All bad bots by name."""
+    files = [path for path in FOLDER.iterdir() if path.suffix in {".py", ""} and path.is_file()]
+    return {path.stem: _read(path) for path in sorted(files) if path.stem not in NO_BOTS}
+
+
+def _read(path: Path) -> BadBot:
+    text = path.read_text("utf-8")
+    head = text.split('"""')[1] if path.suffix == ".py" else "\n".join(re.findall(r"^# ?(.*)$", text, re.MULTILINE))
+    said = dict(re.findall(r"^(\w+): (.+)$", head, re.MULTILINE))
+    return BadBot(
+        name=path.stem,
+        sin=head.strip().split("\n\n")[0],
+        verdict=_verdicts(said["Verdict"]),
+        games=said["Games"],
+        says=said.get("Says", ""),
+        perhaps=_verdicts(said.get("Perhaps", "none")),
+        lap=said.get("Lap", "plain"),
+        variant=said.get("Variant", "auction-pitch"),
+        seats=int(said.get("Seats", "3")),
+        seed=said.get("Seed", ""),
+        file=path.name,
+    )
+
+
+def _verdicts(text: str) -> frozenset[str]:
+    return frozenset() if text == "none" else frozenset(text.split(", "))
+
+
+def laps() -> dict[str, list[BadBot]]:
+    """The bots that play together, by the name of their lap."""
+    groups: dict[str, list[BadBot]] = {}
+    for bot in bad_bots().values():
+        groups.setdefault(f"{bot.lap} {bot.variant}", []).append(bot)
+    groups["boxed auction-pitch"] = [bot for bot in bad_bots().values() if bot.name in BOXED]
+    return {
+        f"{name} {start // A_LAP}": bots[start : start + A_LAP]
+        for name, bots in groups.items()
+        for start in range(0, len(bots), A_LAP)
+    }
+
+
+def lap_of(name: str) -> str:
+    """The lap in which a bad bot plays."""
+    return next(lap for lap, bots in laps().items() if any(bot.name == name for bot in bots))
+
+
+@cache
+def play(lap: str) -> Findings:
+    """Plays a lap, once a process."""
+    bots = laps()[lap]
+    kind = lap.partition(" ")[0]
+    plan = plan_of(bots, Path(mkdtemp(prefix="badbots-")))
+    if kind == "slow":
+        plan = replace(plan, limits=SLOW, profile=Profile("slow", 0, 2))
+    if kind in {"limits", "boxed"}:
+        plan = replace(plan, bot_limits=TIGHT)
+    if kind == "boxed":
+        plan = replace(plan, sandbox="bubblewrap")
+    games = games_of(bots, plan)
+    findings = Findings(expected={game.fixture_id: expected(plan, game) for game in games if game.set_id == "control"})
+    asyncio.run(ImpatientLap(plan, games, Sink(findings), asyncio.Event()).play())
+    findings.digests = {key: result_digest(record) for key, record in findings.records.items()}
+    for key in plan.bots:
+        log = plan.log_dir / f"{key.replace('#', '-')}.log"
+        findings.logs[key] = log.read_text("utf-8") if log.exists() else ""
+    return findings
+
+
+class ImpatientLap(Lap):
+    """A lap in which good bots have all the time of the world to start, and those that never will have little."""
+
+    async def _admit(self, doors: Any, folder: Path) -> None:
+        await super()._admit(doors, folder)
+        for (key, _), keeper in self._keepers.items():
+            never = key in {"starts_slowly", "speaks_another_protocol"}
+            keeper.join_seconds = 2.0 if never else 60.0  # type: ignore[attr-defined]
+
+
+def plan_of(bots: Sequence[BadBot], logs: Path) -> LeaguePlan:
+    rules = variant(bots[0].variant).with_rules({"max_deals": 8})
+    seats = 4 if rules.sides else min(bots[0].seats, rules.players[1])
+    good = {key: BotPlan(key, "1", _command("good.py")) for key in GOOD}
+    bad = {bot.name: BotPlan(bot.name, "1", _command(bot.file)) for bot in bots}
+    return LeaguePlan(
+        "bad bots",
+        seeded_master(f"bad bots {bots[0].seed}".strip()),
+        rules,
+        seats,
+        "place",
+        "",
+        good | bad,
+        logs,
+        profile=PROFILES["ranked"],
+        limits=PATIENT,
+        sandbox="none",
+    )
+
+
+def _command(file: str) -> Command:
+    argv = ("python", file) if file.endswith(".py") else (f"./{file}",)
+    return Command(argv, FOLDER, Path(file).stem, only=(file, "raw.py"))
+
+
+def games_of(bots: Sequence[BadBot], plan: LeaguePlan) -> list[GamePlan]:
+    """Two games for each bad bot, in two seats, and two control games among good bots."""
+    rosters = [(bot.name, *GOOD) for bot in bots] + [("good#3", *GOOD[:2], "good#3")]
+    games = []
+    for number, (name, *others) in enumerate(rosters):
+        set_id = "control" if name == "good#3" else name
+        for rotation in (0, 1):
+            if plan.rules.sides:
+                seats = tuple([name, others[0]] * 2) if not rotation else tuple([others[0], name] * 2)
+                slots = (0, 0, 1, 1)
+            else:
+                line = [name, *others][: plan.seats]
+                seats, slots = tuple(line if not rotation else line[::-1]), (0,) * plan.seats
+            games.append(GamePlan(f"{set_id}-{rotation}", f"{set_id}{number}", rotation, seats, slots))
+    return [replace(game, set_id="control") if game.fixture_id.startswith("control") else game for game in games]
+
+
+def expected(plan: LeaguePlan, game: GamePlan) -> str:
+    """What comes of a game among good bots where nobody disturbs them: the digest of its result, played in process."""
+    found: list[Record] = []
+
+    def finish(table: Table) -> Record:
+        found.append(write_record(table, plan.about(game)))
+        return found[-1]
+
+    ids = count(1)
+    table = Table(plan.spec(game, 1), partial(plan.pack, game), ids.__next__, good_choice)
+    Hall(finish).open(table, [Local(good_choice)] * plan.seats)
+    return result_digest(found[0])
+
+
+def good_choice(turn: Turn) -> Action:
+    """What good.py does, in process."""
+    asked = BotTurn(turn_message(turn))
+    choice = asked.rng.choice(asked.legal)
+    return sum(1 << card for card in choice) if isinstance(choice, tuple) else int(choice)
