@@ -211,10 +211,10 @@ def _rulings(case: Case, rulings: Sequence[Mapping[str, Any]] | None) -> Diverge
 def _ruling_row(case: Case, number: int, entry: Any) -> dict[str, Any]:
     told = entry if isinstance(entry, dict) else {}
     seat = told.get("seat")
-    known = isinstance(seat, int) and 0 <= seat < len(case.fixture.seats)
+    seats = case.fixture.seats
     return {
         "number": number,
-        "entrant": case.fixture.seats[seat] if known else None,
+        "entrant": seats[seat] if isinstance(seat, int) and 0 <= seat < len(seats) else None,
         **{key: told.get(key) for key in ("seat", "step", "fault", "rule", "sentence", "consequence")},
     }
 

@@ -73,7 +73,7 @@ def fixture_of(path: Path, number: int) -> str:
 def ruling_of(path: Path, fault: str, rule: str = "") -> tuple[int, int]:
     """The first ruling of a kind: number of its game, and its place among the game's rulings."""
     query = "SELECT g.number, r.number FROM ruling r JOIN game g USING (fixture_id, redeal) WHERE r.fault = ?"
-    return rows(path, f"{query} AND r.rule LIKE ? ORDER BY g.number, r.number", fault, f"{rule}%")[0]  # type: ignore[return-value]
+    return rows(path, f"{query} AND r.rule LIKE ? ORDER BY g.number, r.number", fault, f"{rule}%")[0]
 
 
 # A sound league.
@@ -710,7 +710,9 @@ def test_whatever_is_changed_in_a_record_is_found(
     assert check_game(case, rulings).found == []
     record = copy.deepcopy(case.record)
     spot = data.draw(st.sampled_from(spots(record)[1:]))
-    junk = st.none() | st.booleans() | st.integers(-5, 70) | st.text(max_size=3) | st.just([]) | st.just({})
+    junk: st.SearchStrategy[object] = (
+        st.none() | st.booleans() | st.integers(-5, 70) | st.text(max_size=3) | st.just([]) | st.just({})
+    )
     value = data.draw(junk | st.sampled_from([10**30, -1, 0.5, "AS", "RETRY", "CRASH", "x" * 5000]))
     inner: Any = record
     for key in spot[:-1]:
