@@ -25,15 +25,16 @@ from referee.rules.game import decide, finishing_places
 from referee.rules.play import legal_mask
 from referee.rules.ranking import TRUMP_POWER
 
-CARDS_A_DECISION: Final = 4000
+CARDS_A_DECISION: Final = 3000
 """How many cards are laid in imagination for one decision: all that the bot's strength and its time depend on."""
 
 CARDS_A_DEAL: Final = 6
 """To begin a deal and to count it takes as long as to lay so many cards."""
 
-ROUNDS: Final = 3
-FEWEST_WORLDS: Final = 4
-"""In a round."""
+WORLDS_A_ROUND: Final = 8
+
+CERTAIN: Final = 1.6
+"""How many standard errors a choice must have fallen behind to be dropped."""
 
 TRIES: Final = 5
 """How often a world is dealt again when somebody's bid does not fit his cards in it."""
@@ -62,25 +63,36 @@ def choose(turn: Turn) -> Any:
 
 
 def best(turn: Turn, choices: Sequence[int]) -> int:
-    """Plays choices out side by side in the same worlds; after each round only the better half goes on."""
+    """Plays the choices out side by side in the same worlds, and drops those that have fallen behind for certain."""
     give_up = time.monotonic() + 0.0005 * turn.move_ms
     imagined = Imagination(turn, rules_of(turn.rules.SerializeToString(deterministic=True)))
     cards = sum(hand.bit_count() for hand in imagined.deal.hands) + CARDS_A_DEAL
-    sums = dict.fromkeys(choices, 0.0)
-    for _ in range(ROUNDS):
-        for _ in range(max(CARDS_A_DECISION // (ROUNDS * cards * len(sums)), FEWEST_WORLDS)):
+    worths: dict[int, list[float]] = {choice: [] for choice in choices}
+    laid = 0
+    while len(worths) > 1 and laid < CARDS_A_DECISION and time.monotonic() < give_up:
+        for _ in range(WORLDS_A_ROUND):
             hands = imagined.hands()
-            for choice in sums:
+            for choice, worth in worths.items():
                 deal = imagined.deal.copy()
                 deal.hands = hands[:]
                 deal.apply(choice)
                 play_out(deal)
-                sums[choice] += imagined.worth(deal)
-            if time.monotonic() > give_up:
-                return max(sums, key=sums.__getitem__)
-        ranked = sorted(sums, key=sums.__getitem__, reverse=True)
-        sums = {choice: sums[choice] for choice in ranked[: max(2, (len(ranked) + 1) // 2)]}
-    return max(sums, key=sums.__getitem__)
+                worth.append(imagined.worth(deal))
+        laid += WORLDS_A_ROUND * cards * len(worths)
+        worths = in_the_race(worths)
+    return max(worths, key=lambda choice: sum(worths[choice]))
+
+
+def in_the_race(worths: dict[int, list[float]]) -> dict[int, list[float]]:
+    """The best choice so far, and those that may yet turn out to be better: world by world they have lost too little."""
+    leader = max(worths.values(), key=sum)
+    left = {}
+    for choice, worth in worths.items():
+        lost = [one - other for one, other in zip(leader, worth, strict=True)]
+        total = sum(lost)
+        if worth is leader or total * total < CERTAIN * CERTAIN * sum(loss * loss for loss in lost):
+            left[choice] = worth
+    return left
 
 
 # Choices worth imagining
@@ -135,6 +147,7 @@ class Imagination:
 
     def __init__(self, turn: Turn, rules: RuleSet) -> None:
         self.turn, self.rules, self.rng = turn, rules, Random(turn.rng.getrandbits(64))
+        self.ours = mask_of(turn.hand)
         self.unseen = [int(card) for card in unseen_cards(turn)]
         self.played = [0] * turn.seats
         self.barred = [0] * turn.seats
@@ -177,36 +190,46 @@ class Imagination:
 
     def hands(self) -> list[int]:
         """The hands of a world (masks by seat): ours as it is, the others' such that what they did makes sense."""
-        hands = self._drawn(self.barred)
+        best: list[int] = []
+        least = 99.0
         for _ in range(TRIES):
-            if hands and self._plausible(hands):
-                return hands
             hands = self._drawn(self.barred)
-        return hands or self._drawn([0] * self.turn.seats)
+            misfit = self._misfit(hands) if hands else 99.0
+            if misfit < least:
+                best, least = hands, misfit
+            if not misfit:
+                break
+        return best or self._drawn([0] * self.turn.seats)
 
     def _drawn(self, barred: Sequence[int]) -> list[int]:
-        """Deals the unseen cards; a seat gets none that it is barred from. Empty if that has not worked out."""
+        """Draws the hands of the others; a seat gets no card that it is barred from. Empty if that has not worked out."""
         hands = [0] * self.turn.seats
-        hands[self.turn.seat] = mask_of(self.turn.hand)
-        self.rng.shuffle(self.unseen)
-        used = 0
+        hands[self.turn.seat] = self.ours
+        pool, size, chance = self.unseen[:], len(self.unseen), self.rng.random
         for seat, need in self.needs:
-            hand, missing, out = 0, need, used | barred[seat]
-            for card in self.unseen:
-                if not missing:
-                    break
-                if not out >> card & 1:
+            hand, missing, bars = 0, need, barred[seat]
+            refused: list[int] = []
+            while missing:
+                if not size:
+                    return []
+                place, size = int(chance() * size), size - 1
+                card, pool[place] = pool[place], pool[size]
+                if bars >> card & 1:
+                    refused.append(card)
+                else:
                     hand |= 1 << card
                     missing -= 1
-            if missing:
-                return []
-            used |= hand
+            for card in refused:
+                pool[size] = card
+                size += 1
             hands[seat] = hand
         return hands
 
     def _read_bid(self, seat: int, bid: int) -> None:
         """What a bid tells of the hand: between what and what the best suit (of the pitcher: trump) may promise."""
-        if bid:
+        if seat == self.turn.seat:
+            self.high = bid or self.high
+        elif bid:
             self.promises[seat] = (bid - DARING - DOUBT, 9.0)
             self.high = bid
         else:
@@ -214,20 +237,17 @@ class Imagination:
             least = max(self.high + (not steals), self.rules.min_bid)
             self.promises[seat] = (0.0, least - DARING + DOUBT)
 
-    def _plausible(self, hands: Sequence[int]) -> bool:
-        """Whether the others would have bid as they did with these cards, more or less."""
-        turn = self.turn
+    def _misfit(self, hands: Sequence[int]) -> float:
+        """By how much these hands promise too much or too little for what the others have bid on them, in points."""
+        turn, misfit = self.turn, 0.0
         for seat, (least, most) in self.promises.items():
-            if seat == turn.seat:
-                continue
             hand = hands[seat] | self.played[seat]
             if seat == turn.pitcher and turn.trump is not None:
                 promised = promise(hand >> 16 * turn.trump & RANKS, turn.seats) + outside(hand)
             else:
                 promised = strength(hand, turn.seats)
-            if not least <= promised <= most:
-                return False
-        return True
+            misfit += max(0.0, least - promised, promised - most)
+        return misfit
 
     def worth(self, deal: Deal) -> float:
         """What the end of a deal is worth to us: the share of the others that we beat, or are likely to beat."""
