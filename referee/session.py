@@ -138,7 +138,7 @@ class Session:
         answers = []
         for move, pending in known:
             action = read_move(move, pending.turn.kind)
-            raw = move.SerializeToString() if isinstance(action, Malformed) else b""
+            raw = _without_id(move) if isinstance(action, Malformed) else b""
             answers.append(Answer(pending, action, raw, share))
         return answers
 
@@ -189,3 +189,11 @@ class Session:
         self._silences = 0
         if cautious:
             self.cautious = len(self.waiting)
+
+
+def _without_id(move: wire.Move) -> bytes:
+    """A move as the record keeps it: two runs of the same game differ in the ids of their turns alone."""
+    kept = wire.Move()
+    kept.CopyFrom(move)
+    kept.ClearField("turn_id")
+    return kept.SerializeToString()

@@ -1,11 +1,13 @@
 """``standings``, ``show``, ``verify``, ``explain``, ``protos``: everything that only looks."""
 
+import json
 import shutil
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.progress import Progress
 
 from referee.cli import app
 from referee.cli.book import clause_lines
@@ -13,6 +15,7 @@ from referee.cli.run import Output, OutputOption
 from referee.cli.screen import plain_text
 from referee.cli.tables import json_table, notes, plain_table, rich_table
 from referee.faults import FAULTS
+from referee.notation import write_down
 from referee.rules.conduct import CONDUCT
 from referee.rules.registry import variant
 from referee.rules.rulebook import CLAUSES
@@ -20,6 +23,7 @@ from referee.store import Store, StoreError
 from referee.tournament.league import read_league
 from referee.tournament.shipped import shipped_folder
 from referee.tournament.table_of import standings_of
+from referee.tournament.verify import verify as verify_league
 
 StoreArgument = Annotated[Path, typer.Argument(metavar="LEAGUE.sqlite", help="The league's file.")]
 
@@ -51,27 +55,33 @@ def standings(store: StoreArgument, output: OutputOption = Output.RICH) -> None:
 def show(
     game: Annotated[int, typer.Argument(min=1, help="The number of the game.")],
     league: Annotated[Path | None, typer.Option(help="The league's file. Default: the newest in leagues/.")] = None,
+    deal: Annotated[list[int] | None, typer.Option(min=1, help="Only this deal, counted from 1; repeatable.")] = None,
+    ascii_: Annotated[bool, typer.Option("--ascii", help="Letters for suits.")] = False,
 ) -> None:
     """Write a game down as a person would: bids, tricks, items, scores, rulings."""
-    from referee.notation import write_down
-
     with Store.read(league or newest_league()) as reader:
-        typer.echo(write_down(reader.record(game)))
+        record = reader.record(game)
+    typer.echo(write_down(record, deals=[number - 1 for number in deal] if deal else None, symbols=not ascii_))
 
 
 @app.command(epilog="Example: referee verify leagues/kitchen.sqlite")
-def verify(store: StoreArgument, output: OutputOption = Output.RICH) -> None:
+def verify(
+    store: StoreArgument,
+    output: OutputOption = Output.RICH,
+    commitment: Annotated[str | None, typer.Option(help="The commitment as it was published before play.")] = None,
+    record_root: Annotated[str | None, typer.Option(help="The record root as it was published after play.")] = None,
+) -> None:
     """Deal, replay, judge and rate a whole league again; print the first divergence. Exit 1 if there is any."""
-    import json
-
-    from referee.tournament.verify import verify as verify_league
-
-    with Store.read(store) as reader:
-        verdict = verify_league(reader)
-    if output is Output.JSON:
-        typer.echo(json.dumps(verdict.to_json(), indent=2))
-    else:
-        typer.echo(str(verdict))
+    console = Console(stderr=True)
+    with Store.read(store) as reader, Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("games", total=None)
+        verdict = verify_league(
+            reader,
+            lambda done, total: bar.update(task, completed=done, total=total),
+            commitment=commitment,
+            record_root=record_root,
+        )
+    typer.echo(json.dumps(verdict.to_json(), indent=2) if output is Output.JSON else str(verdict))
     if not verdict.ok:
         raise typer.Exit(1)
 
