@@ -266,8 +266,8 @@ class Runner:
         counts = {state: sum(row.state == state for row in rows) for state in ("SCORED", "VOID", "OPEN")}
         finished = counts["OPEN"] == 0
         if finished:
-            self._store.put(state="finished", **roots(self._store))
-            self._store.put(standings=standings_of(self._store, self._league).to_json())
+            table = standings_of(self._store, self._league).to_json()
+            self._store.put(state="finished", standings=table, **roots(self._store))
         return Outcome(finished, counts["SCORED"], counts["VOID"], counts["OPEN"])
 
 
