@@ -61,7 +61,7 @@ def show(
     """Write a game down as a person would: bids, tricks, items, scores, rulings."""
     with Store.read(league or newest_league()) as reader:
         record = reader.record(game)
-    typer.echo(write_down(record, deals=[number - 1 for number in deal] if deal else None, symbols=not ascii_))
+    typer.echo(write_down(record, deals=deal or None, symbols=not ascii_))
 
 
 @app.command(epilog="Example: referee verify leagues/kitchen.sqlite")
