@@ -97,9 +97,7 @@ def league(folder: Path, games: int, in_flight: int) -> tuple[float, float]:
     """Decisions a second of a lap of games with everything on, and the referee's CPU in µs a decision."""
     (folder / "bot.py").write_text(BOT)
     keys = [f"random{seat}" for seat in range(4)]
-    bots = {
-        key: BotPlan(key, "1", Command((sys.executable, "bot.py"), folder, key, only=("bot.py",))) for key in keys
-    }
+    bots = {key: BotPlan(key, "1", Command((sys.executable, "bot.py"), folder, key, only=("bot.py",))) for key in keys}
     rules = variant("auction-pitch").with_rules({"max_deals": 8})
     plan = LeaguePlan(
         "bench", seeded_master("bench"), rules, 4, "place", "", bots, folder, sandbox="none", max_in_flight=in_flight
