@@ -138,16 +138,19 @@ function scoringPanel(game, frame) {
 }
 
 // Every item that was scored; where High, Low, Jack and Game count, also those that nobody got.
+const ITEMS = ["high", "low", "jack", "game"];
+
 function itemRows(game, outcome) {
   const row = (item, what, who, points) => node("tr", {}, node("th", { scope: "row" }, item), node("td", {}, what), node("td", {}, node("bdi", {}, who)), node("td", { class: "num" }, points));
   const pips = `pips ${outcome.pips.join(" : ")}`;
-  const rows = outcome.awards.map(([item, seat, points, letter]) =>
-    row(item, letter ? cardText(letter) : item === "game" ? pips : "", game.names[seat], signed(points)));
+  const scored = outcome.awards.map(award => [...award, game.names[award[1]]]);
   if (game.items && outcome.ending === "played") {
     const owned = new Set(outcome.awards.map(award => award[0]));
-    for (const item of ["high", "low", "jack", "game"]) if (!owned.has(item)) rows.push(row(item, item === "game" ? pips : "not played", "nobody", "0"));
+    scored.push(...ITEMS.filter(item => !owned.has(item)).map(item => [item, null, 0, null, "nobody"]));
+    scored.sort((one, other) => ITEMS.indexOf(one[0]) - ITEMS.indexOf(other[0]));
   }
-  return rows;
+  return scored.map(([item, seat, points, letter, who]) =>
+    row(item, letter ? cardText(letter) : item === "game" ? pips : seat === null ? "not played" : "", who, signed(points)));
 }
 
 function contractText(game, outcome) {
