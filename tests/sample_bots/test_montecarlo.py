@@ -1,5 +1,6 @@
 """What the montecarlo bot imagines: worlds that fit all that was seen, and what the end of a deal is worth."""
 
+import math
 import random
 from collections.abc import Iterator
 from typing import Any
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from benchmarks.strength import load
 from referee import cards
-from referee.bot import Card, Kind, Turn, parse_cards, wire
+from referee.bot import Card, Kind, Objective, Turn, parse_cards, wire
 from referee.cards import cards_in, mask_of, parse_hand
 from referee.protocol.translate import rule_set_message, turn_message
 from referee.rules import Deal, Game, RuleSet, variant, variant_names
@@ -157,6 +158,44 @@ def test_cards_as_good_as_each_other_are_tried_once() -> None:
     others = ("9H 2H QD 5C 6C 7C", "TS KH 5S 8C 9C TC")
     assert tried("2S 3S 4S 6S QH KD", others) == parse_cards("KD QH 2S 6S")
     assert tried("TS JS QS KS AS 9S", ("9H 2H QD 5C 6C 7C", "TH KH 5S 8C 9C TC")) == parse_cards("9S TS JS QS KS AS")
+
+
+def test_cards_are_not_as_good_as_each_other_across_a_card_on_the_table() -> None:
+    deal = pitch(start(["5S 3C 4C", "4S 6S QD", "2H KH 7S"], rules={"hand_size": 3, "packet": 3}), 0, 2)
+    deal.act(Card("5S"))
+    assert tuple(GLOBALS["different"](turn_of(deal))) == parse_cards("4S 6S")
+
+
+def test_where_low_is_won_every_low_trump_is_tried() -> None:
+    hands = ["2S 3S 4C 5C QD KD", "4S 6S 7S 8S 9S TS", "2H KH 7H 8H 9H TH"]
+    assert len(GLOBALS["different"](turn_of(pitch(start(hands, rules="smudge"), 0, 2)))) == 6
+    assert len(GLOBALS["different"](turn_of(pitch(start(hands), 0, 2)))) == 4
+
+
+def test_strict_following_tells_more() -> None:
+    rules = {"hand_size": 3, "packet": 3, "follow": "strict"}
+    deal = pitch(start(["AS 3C 4C", "9S 2S QD", "2H KH 5S"], rules=rules), 0, 2)
+    for card in parse_cards("AS 9S 5S 3C 2S"):
+        deal.act(card)
+    assert GLOBALS["Imagination"](turn_of(deal), deal.rules).barred == [0, cards.SUIT_MASKS[cards.CLUBS], 0]
+
+
+@pytest.mark.parametrize(
+    ("rules", "objective", "worth"),
+    [
+        ({}, Objective.POINTS, 3.0),  # High, Low and Game
+        ({"max_deals": 1}, Objective.PLACE, 0.75),  # the game ends here, 3 to 3 and 0
+        ({}, Objective.PLACE, 0.5 * 0.5 + 0.5 / (1 + math.exp(-3 * 0.45))),
+    ],
+)
+def test_what_counts_is_what_is_told(rules: dict[str, Any], objective: Objective, worth: float) -> None:
+    deal = pitch(start(["AS", "TH", "2H"], rules={"hand_size": 1, "packet": 1, **rules}, scores=(0, 3, 0)), 0, 2)
+    turn = turn_of(deal, (0, 3, 0))
+    turn.objective = objective
+    imagined = GLOBALS["Imagination"](turn, deal.rules)
+    for card in parse_cards("AS TH 2H"):
+        deal.act(card)
+    assert imagined.worth(deal) == pytest.approx(worth)
 
 
 def test_the_clock_is_a_safety_net() -> None:

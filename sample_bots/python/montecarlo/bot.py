@@ -6,7 +6,8 @@
    with quick rules of thumb for all seats.
 3. **Worth**: what a deal is worth follows from the scores after it: the share of the others that we are likely to beat.
 
-The same turn gets the same answer: chance comes from the turn's own generator, and the work is a fixed number of cards.
+The same turn gets the same answer: chance comes from the turn's own generator, and the work ends after a fixed number of
+cards. The clock is read only to stop in time on a machine that is far too slow.
 """
 
 import json
@@ -17,7 +18,7 @@ from math import exp
 from random import Random
 from typing import Any, Final
 
-from referee.bot import ACE, JACK, KING, PACK, TEN, Card, EventKind, Kind, Turn, run, wire
+from referee.bot import ACE, JACK, KING, PACK, TEN, Card, EventKind, Kind, Objective, Turn, run, wire
 from referee.cards import PIPS, SUIT_MASKS, cards_in, mask_of
 from referee.rules import Deal, Outcome, RuleSet
 from referee.rules import Kind as RuleKind
@@ -32,18 +33,15 @@ CARDS_A_DEAL: Final = 6
 """To begin a deal and to count it takes as long as to lay so many cards."""
 
 WORLDS_A_ROUND: Final = 8
-
 CERTAIN: Final = 1.6
-"""How many standard errors a choice must have fallen behind to be dropped."""
+"""After every round choices are dropped that have fallen behind by so many standard errors."""
 
 TRIES: Final = 5
 """How often a world is dealt again when somebody's bid does not fit his cards in it."""
 
 DARING: Final = 0.3
-"""By how much the promise of a hand may fall short of a bid."""
-
 DOUBT: Final = 0.4
-"""How far the bids of others may be from what we would bid with their cards."""
+"""By how much the promise of a hand may fall short of a bid, and by how much more we may be wrong about it."""
 
 STEEP: Final = 0.45
 """How fast a lead in points makes sure of a better place, per point (fitted to games of the careful bot)."""
@@ -56,10 +54,7 @@ def choose(turn: Turn) -> Any:
         return legal[0]
     if not can_imagine(turn):
         return plain(turn)
-    choices = different(turn) if turn.kind is Kind.PLAY else sensible_bids(turn)
-    if len(choices) == 1:
-        return choices[0]
-    return best(turn, choices)
+    return best(turn, different(turn) if turn.kind is Kind.PLAY else sensible_bids(turn))
 
 
 def best(turn: Turn, choices: Sequence[int]) -> int:
@@ -103,20 +98,19 @@ def can_imagine(turn: Turn) -> bool:
     rules = turn.rules
     pitch = rules.trump_by == wire.TRUMP_BY_PITCH and rules.scoring == wire.SCORING_ITEMS
     dealt_once = (rules.discard, rules.rob, rules.stock) == (wire.DISCARD_NONE, wire.ROB_NONE, wire.STOCK_NONE)
-    return pitch and dealt_once and turn.kind in (Kind.BID, Kind.PLAY)
+    return pitch and dealt_once and not rules.left_pedro and not rules.play_only_trumps
 
 
 def different(turn: Turn) -> list[int]:
     """The legal cards without those that are as good as a lower one beside them."""
-    unseen = mask_of(unseen_cards(turn))
+    apart = mask_of((*unseen_cards(turn), *turn.trick))
+    low_counts = turn.rules.low_to == wire.LOW_TO_TAKER
     kept: list[Card] = []
     for card in turn.legal:
-        last = kept[-1] if kept else None
-        if last is not None and last.suit == card.suit and last.pips == card.pips == 0:
-            between = (1 << card) - (1 << last)
-            if not between & unseen:
-                continue
-        kept.append(card)
+        last = kept[-1] if kept else card
+        same = last.suit == card.suit and last.pips == card.pips == 0 and not (1 << card) - (1 << last) & apart
+        if last is card or not same or (low_counts and turn.trump in (None, card.suit)):
+            kept.append(card)
     return list(kept)
 
 
@@ -153,6 +147,7 @@ class Imagination:
         self.barred = [0] * turn.seats
         self.promises: dict[int, tuple[float, float]] = {}
         self.high = 0
+        self.last_deal = turn.deal + 1 >= rules.max_deals
         self._read_history()
         size = rules.hand_size
         self.needs = [(seat, size - self.played[seat].bit_count()) for seat in range(turn.seats) if seat != turn.seat]
@@ -162,6 +157,7 @@ class Imagination:
 
     def _read_history(self) -> None:
         """Who has played and bid what, and which suits a seat has shown that it does not hold."""
+        strict = self.rules.follow == "strict"
         led = trump = None
         count = 0
         for kind, seat, value in self.turn.history:
@@ -172,7 +168,7 @@ class Imagination:
                 trump = suit if trump is None else trump
                 if count % self.turn.seats == 0:
                     led = suit
-                elif suit != led and (suit != trump or led == trump):
+                elif suit != led and (suit != trump or led == trump or strict):
                     self.barred[seat] |= SUIT_MASKS[led or 0]
                 self.played[seat] |= 1 << value
                 count += 1
@@ -227,15 +223,13 @@ class Imagination:
 
     def _read_bid(self, seat: int, bid: int) -> None:
         """What a bid tells of the hand: between what and what the best suit (of the pitcher: trump) may promise."""
-        if seat == self.turn.seat:
-            self.high = bid or self.high
-        elif bid:
-            self.promises[seat] = (bid - DARING - DOUBT, 9.0)
-            self.high = bid
-        else:
-            steals = seat == self.turn.dealer and self.high in self.rules.steal
-            least = max(self.high + (not steals), self.rules.min_bid)
-            self.promises[seat] = (0.0, least - DARING + DOUBT)
+        rules, deals = self.rules, seat == self.turn.dealer
+        steals = deals and self.high in rules.steal
+        lowest = max(self.high + (not steals), rules.min_bid)
+        forced = deals and not self.high and rules.all_pass == "dealer_forced" and bid == lowest
+        if seat != self.turn.seat and not forced:
+            self.promises[seat] = (bid - DARING - DOUBT, 9.0) if bid else (0.0, lowest - DARING + DOUBT)
+        self.high = bid or self.high
 
     def _misfit(self, hands: Sequence[int]) -> float:
         """By how much these hands promise too much or too little for what the others have bid on them, in points."""
@@ -255,27 +249,22 @@ class Imagination:
         before = deal.scores
         after = [score + delta for score, delta in zip(before, outcome.deltas, strict=True)]
         ours = deal.side(self.turn.seat)
+        if self.turn.objective is Objective.POINTS:
+            return float(after[ours])
+        won = None
         if self.rules.target <= max(after) or outcome.all_four is not None:
             won = decide(self.rules, before, after, outcome)
-            if won is not None:
-                places = finishing_places(won[0], after)
-                return sum(_beaten(places[side] - places[ours]) for side in self.others) / len(self.others)
-        return sum(AHEAD[after[ours] - after[side]] for side in self.others) / len(self.others)
+        if won is None and not self.last_deal:
+            return sum(ahead(after[ours] - after[side]) for side in self.others) / len(self.others)
+        places = finishing_places(won[0] if won else None, after)
+        beaten = sum((places[side] > places[ours]) + (places[side] >= places[ours]) for side in self.others)
+        return beaten / (2 * len(self.others))
 
 
-def _beaten(lead: int) -> float:
-    return 1.0 if lead > 0 else 0.5 if lead == 0 else 0.0
-
-
-class _Ahead(dict[int, float]):
+@cache
+def ahead(lead: int) -> float:
     """The chance to finish before somebody by the lead over him in points."""
-
-    def __missing__(self, lead: int) -> float:
-        chance = self[lead] = 1 / (1 + exp(-STEEP * lead))
-        return chance
-
-
-AHEAD: Final = _Ahead()
+    return 1 / (1 + exp(-STEEP * lead))
 
 
 def unseen_cards(turn: Turn) -> list[Card]:
@@ -293,8 +282,7 @@ def pack_of(dealt: Sequence[int], dealer: int, packet: int) -> list[int]:
     for start in range(0, len(held[0]), packet):
         for place in range(1, seats + 1):
             pack += held[(dealer + place) % seats][start : start + packet]
-    taken = set(pack)
-    return pack + [int(card) for card in PACK if card not in taken]
+    return [*pack, *(int(card) for card in PACK if card not in pack)]
 
 
 @lru_cache(maxsize=16)
@@ -317,10 +305,7 @@ def quick_bid(deal: Deal) -> int:
     """The lowest bid that the hand is strong enough for, else the least that may be said."""
     legal = deal.legal()
     hope = strength(deal.hands[deal.seat], deal.seats) + DARING
-    for bid in legal:
-        if 0 < bid <= hope:
-            return bid
-    return legal[0]
+    return next((bid for bid in legal if 0 < bid <= hope), legal[0])
 
 
 def quick_card(deal: Deal) -> int:
@@ -387,10 +372,6 @@ def strength(hand: int, seats: int) -> float:
     return max(promise(ranks, seats) for ranks in suits) + outside(hand)
 
 
-def _value(card: int, trump: int) -> float:
-    return PIPS[card] / 25 + (card == trump << 4 | JACK)
-
-
 def _price(card: int, trump: int) -> float:
     rank = card & 15
     return 0.1 + 0.03 * rank if card >> 4 == trump else 0.004 * rank
@@ -405,7 +386,7 @@ def _chance(power: int, later: int) -> float:
 RANKS: Final = SUIT_MASKS[0]
 TENS: Final = mask_of(card for card in PACK if card.rank == TEN)
 HONOURS: Final = mask_of(card for card in PACK if card.rank > TEN)
-VALUES: Final = tuple(tuple(_value(card, trump) for card in range(64)) for trump in range(4))
+VALUES: Final = tuple(tuple(PIPS[card] / 25 + (card == trump << 4 | JACK) for card in range(64)) for trump in range(4))
 PRICES: Final = tuple(tuple(_price(card, trump) for card in range(64)) for trump in range(4))
 CHANCES: Final = tuple(tuple(_chance(power, later) for power in range(TRUMP_POWER + 2 * ACE + 1)) for later in range(7))
 
