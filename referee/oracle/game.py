@@ -12,7 +12,7 @@ def stakes(rules: Rules, scores: list[int], set_backs: list[int], winner: int | 
     """What each party gets (+) or pays (-), summing to 0 (1.1).
 
     1 if the payer's final score is 1 or more, 2 if it is 0 or less, and as a variation 1 more for each time the payer
-    was set back (DP-28). Nothing is paid between sides (DP-29), without a sole winner, or where there are no stakes.
+    was set back (DP-28). Nothing is paid between sides (DP-29), without a winner, or where there are no stakes.
     """
     result = [0] * len(scores)
     if winner is None or rules["sides"] or rules["settlement"] == "none":
@@ -31,8 +31,9 @@ def stakes(rules: Rules, scores: list[int], set_backs: list[int], winner: int | 
 class OracleGame:
     """A game. `scores` and `set_backs` are by party; `dealer` is the seat that deals next.
 
-    When finished: `winner` is the party that won, None when the cap left the first place shared; `winners` holds all
-    who share it; `reason` is that of the last deal, or CAP; `settlement` is by party.
+    When finished: `winner` is the party that won, None at the cap of deals, where nobody wins and nobody pays;
+    `winners` holds the winner, or at the cap all with the best score; `reason` is that of the last deal, or CAP;
+    `settlement` is by party.
     """
 
     def __init__(self, rules: Mapping[str, Any], seats: int, dealer: int = 0, scores: list[int] | None = None) -> None:
@@ -68,12 +69,12 @@ class OracleGame:
         if result.winner is not None:
             self._finish([result.winner], result.reason)
         elif self.deals >= self.rules["max_deals"]:
-            # DP-34: "then rank by score, ties shared"
+            # DP-34: "then rank by score, ties shared"; a capped game pays no stakes, a sole leader's neither
             best = max(self.scores)
             self._finish([party for party in range(len(self.scores)) if self.scores[party] == best], "CAP")
 
     def _finish(self, winners: list[int], reason: str | None) -> None:
         self.finished = True
         self.winners, self.reason = winners, reason
-        self.winner = winners[0] if len(winners) == 1 else None
+        self.winner = None if reason == "CAP" else winners[0]
         self.settlement = stakes(self.rules, self.scores, self.set_backs, self.winner)

@@ -138,10 +138,10 @@ def test_the_cap_counts_thrown_in_deals_and_shares_ties() -> None:
     assert game.settlement == [0, 0, 0]
 
 
-def test_a_sole_leader_at_the_cap_is_paid() -> None:
+def test_a_sole_leader_at_the_cap_wins_nothing() -> None:
     game = OracleGame(with_rules(AUCTION_PITCH, max_deals=1), 3, 0, [4, 3, 0])
     game.close(run(game.deal(shuffled(3)), [0, 0, 0]))
-    assert (game.winner, game.reason, game.settlement) == (0, "CAP", [3, -1, -2])
+    assert (game.winner, game.winners, game.reason, game.settlement) == (None, [0], "CAP", [0, 0, 0])
 
 
 def test_a_running_deal_cannot_be_closed() -> None:

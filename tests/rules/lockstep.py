@@ -134,10 +134,10 @@ class Pair:
         if result.reason is EndReason.CAP:
             best = [side for side, place in enumerate(result.places) if place == 1]
             self.same("best at the cap", best, other.winners)
-            self.same("stakes at the cap", set(result.stakes), {0})
         else:
-            self.same("winner", [result.winner], other.winners)
-            self.same("settlement", list(result.stakes), other.settlement)
+            self.same("winner by count", [result.winner], other.winners)
+        self.same("winner", result.winner, other.winner)
+        self.same("settlement", list(result.stakes), other.settlement)
         self.seen["games"] += 1
         self.seen[result.reason.name] += 1
 

@@ -220,8 +220,9 @@ class FamilyPair(Pair):
         if result.reason is EndReason.CAP:
             self.same("best at the cap", [s for s, place in enumerate(result.places) if place == 1], other.winners)
         else:
-            self.same("winner", [result.winner], other.winners)
-            self.same("settlement", list(result.stakes), other.settlement)
+            self.same("winner by count", [result.winner], other.winners)
+        self.same("winner", result.winner, other.winner)
+        self.same("settlement", list(result.stakes), other.settlement)
         self.seen["games"] += 1
         self.seen[result.reason.name] += 1
 
