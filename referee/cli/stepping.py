@@ -28,7 +28,6 @@ KEYS: Final = {
     "g": "start",
     "G": "end",
     "q": "quit",
-    "\x03": "quit",
     "\x04": "quit",
     "\x1b": "quit",
     "": "quit",
@@ -46,7 +45,10 @@ def step_through(frames: Sequence[Frame]) -> None:
         while True:
             lines = [*frames[at].lines, "", f"{at + 1} / {len(frames)}   {HELP}"]
             screen.update(Text("\n".join(lines), style="yellow" if frames[at].ruling else ""))
-            command = KEYS.get(read_key())
+            try:
+                command = KEYS.get(read_key())
+            except KeyboardInterrupt:
+                return
             if command == "quit":
                 return
             at = move(frames, at, command)
