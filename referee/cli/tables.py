@@ -90,7 +90,7 @@ def plain_table(table: Standings) -> str:
 
 def json_table(table: Standings) -> str:
     """The standings in full, as one JSON object."""
-    return json.dumps(table.to_json(), indent=2, ensure_ascii=False)
+    return json.dumps(table.to_json(), indent=2, ensure_ascii=True)
 
 
 def notes(table: Standings) -> list[str]:
