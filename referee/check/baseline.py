@@ -12,7 +12,7 @@
 A line whose rule passes, does not exist or is past its day fails the check, and is named so that it can be deleted.
 """
 
-import datetime
+import datetime as dt
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from referee.check.clauses import ALL_CLAUSES
 from referee.check.requirements import Requirement
 
 FORMAT: Final = 1
-_FIELDS: Final = {"rule": str, "variant": str, "reason": str, "issue": str, "expires": datetime.date}
+_FIELDS: Final = {"rule": str, "variant": str, "reason": str, "issue": str, "expires": dt.date}
 _IDS: Final = frozenset(entry.id for entry in ALL_CLAUSES)
 
 
@@ -39,7 +39,7 @@ class Excuse:
     variant: str
     reason: str
     issue: str
-    expires: datetime.date | None
+    expires: dt.date | None
     line: int
 
     def covers(self, requirement: Requirement) -> bool:
@@ -53,7 +53,7 @@ class Baseline:
 
     file: str
     excuses: tuple[Excuse, ...]
-    today: datetime.date
+    today: dt.date
 
     def excuse_for(self, requirement: Requirement) -> Excuse | None:
         """The excuse of a requirement, if there is one and its day has not passed."""
@@ -75,8 +75,10 @@ class Baseline:
                 told.append(f"{where} is no rule: delete this entry")
             elif self._expired(excuse):
                 told.append(f"{where} was accepted until {excuse.expires}: mend the bot, or delete this entry")
-            elif excuse.variant and not any(excuse.covers(one) for one in requirements) and any(
-                one.id == excuse.rule for one in requirements
+            elif (
+                excuse.variant
+                and not any(excuse.covers(one) for one in requirements)
+                and any(one.id == excuse.rule for one in requirements)
             ):
                 told.append(f"{where} names the variant {excuse.variant!r}, which has no such rule: delete this entry")
         return told
@@ -85,7 +87,7 @@ class Baseline:
         return excuse.expires is not None and excuse.expires < self.today
 
 
-def read_baseline(path: Path, today: datetime.date) -> Baseline:
+def read_baseline(path: Path, today: dt.date) -> Baseline:
     """The baseline in a file; raises ``BaselineError``."""
     try:
         text = path.read_text("utf-8")
@@ -98,7 +100,7 @@ def read_baseline(path: Path, today: datetime.date) -> Baseline:
         raise BaselineError(f"{path}: format is {data.get('format')!r}: write format = {FORMAT}")
     unknown = set(data) - {"format", "accepted"}
     if unknown:
-        raise BaselineError(f"{path}: unknown field {sorted(unknown)[0]}: delete it")
+        raise BaselineError(f"{path}: unknown field {min(unknown)}: delete it")
     lines = [number for number, line in enumerate(text.splitlines(), 1) if line.strip().startswith("[[accepted]]")]
     entries = data.get("accepted", [])
     if not isinstance(entries, list) or len(lines) != len(entries):
@@ -110,7 +112,7 @@ def _excuse(path: Path, entry: dict[str, Any], line: int) -> Excuse:
     for name, value in entry.items():
         if name not in _FIELDS:
             raise BaselineError(f"{path}:{line}: unknown field {name}; the fields are {', '.join(_FIELDS)}")
-        if not isinstance(value, _FIELDS[name]) or isinstance(value, datetime.datetime):
+        if not isinstance(value, _FIELDS[name]) or isinstance(value, dt.datetime):
             kind = "a day such as 2027-01-31" if name == "expires" else "text in quotes"
             raise BaselineError(f"{path}:{line}: {name} = {value!r}: write {kind}")
     for name in ("rule", "reason"):

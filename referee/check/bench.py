@@ -9,7 +9,7 @@ import secrets
 import shutil
 import socket
 import tempfile
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable
 from pathlib import Path
 from typing import Self
 
@@ -32,6 +32,7 @@ from referee.session import Session
 
 MOST_LOSSES = 5
 MOST_SILENCES = 2
+_TICK_S = 0.01
 _REMOTE_LATENCY_US = 500_000
 _NO_ANSWER = Loss(Fault.TIMEOUT_MOVE, "It did not answer in time.")
 
@@ -78,8 +79,13 @@ class Bench:
         self.host.on_hung = lambda _guest: self.attendant.lost(_NO_ANSWER)
         self.host.sent_turns = lambda count: scribe.batch(count, self.session.max_in_flight)
 
+    @property
+    def told(self) -> tuple[RuleSet, ...]:
+        """The rule sets of the session: the games checked, and the first of them with a target that is far away."""
+        return (*self.games, far_target(self.games[0]))
+
     def _number(self, rules: RuleSet) -> int:
-        return next(number for number, game in enumerate(self.games, 1) if game == rules)
+        return self.told.index(rules) + 1
 
     def _terms(self) -> Terms:
         plan, limits = self.plan, self.plan.limits
@@ -87,7 +93,7 @@ class Bench:
             move_ms=limits.move_us // 1000,
             bank_ms=limits.bank_us // 1000,
             game_ms=limits.game_us // 1000,
-            rule_sets=[rule_set_message(rules, self._number(rules)) for rules in self.games],
+            rule_sets=[rule_set_message(rules, number) for number, rules in enumerate(self.told, 1)],
         )
         names = tuple(rules.name for rules in self.games)
         latency = 0 if plan.command else _REMOTE_LATENCY_US
@@ -157,9 +163,9 @@ class Bench:
         return failure
 
     async def see_off(self, reason: wire.FarewellReason.ValueType, sentence: str) -> Exit | None:
-        """Says farewell. Open turns stay open, to be asked again after the next start."""
+        """Says farewell. Open turns stay open, to be asked again after the next start, one a message."""
         end = await self.attendant.see_off(reason, sentence)
-        self.session.lost_stream(cautious=False)
+        self.session.lost_stream(cautious=True)
         self.scribe.left(end, local=self.attendant.local)
         return end
 
@@ -190,7 +196,7 @@ class Bench:
         """Opens tables for whole games; ``settle`` waits for them."""
         return [] if self.over else [self.room.play(match, phase) for match in matches]
 
-    async def settle(self, until: float | None = None, refill: Callable[[], None] = lambda: None) -> None:
+    async def settle(self, until: float | None = None, refill: Callable[[], None] | None = None) -> None:
         """Waits until all tables are done, the bot is given up, or the loop's time is ``until``.
 
         ``refill`` is called now and then, and may open more tables. Raises whatever went wrong on our side.
@@ -202,7 +208,8 @@ class Bench:
             if self._losses:
                 await self._recover(self._losses.pop(0))
                 continue
-            refill()
+            if refill is not None:
+                refill()
             if not self.room.askings:
                 return
             left = None if until is None else until - loop.time()
@@ -210,10 +217,19 @@ class Bench:
                 return
             self._changed.clear()
             self.host.pump()
+            pause = left if refill is None else min(_TICK_S, left or _TICK_S)
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._changed.wait(), left)
+                await asyncio.wait_for(self._changed.wait(), pause)
 
     # Losses.
+
+    def _mistrust(self) -> None:
+        """From now on the bot plays every deal itself, those that wait to be asked included."""
+        self.distrust = True
+        for asking in [one for one in self.room.askings.values() if one.stated and one.poke is None]:
+            self.room.close(asking)
+            if asking.position is not None:
+                self.room.follow(asking.position, asking.phase)
 
     def _silent(self, asking: Asking, position: Position, company: list[Position]) -> None:
         """The bot was late: it is ended, for what it says from now on could mean anything."""
@@ -240,8 +256,9 @@ class Bench:
             found = self.room.where(lone) if lone is not None else None
             if found is not None:
                 found[0].lost = True
-                self.distrust = self.distrust or (found[0].stated and found[0].poke is None)
                 self.room.close(found[0])
+                if found[0].stated and found[0].poke is None:
+                    self._mistrust()
             self.scribe.lost(loss, found)
         session.lost_stream(cautious=not timed_out)
         if self.losses > MOST_LOSSES or len(self.silences) >= MOST_SILENCES:
@@ -252,9 +269,9 @@ class Bench:
             self.room.clear()
 
 
-def positions_for(positions: Sequence[Position], seats: Sequence[int]) -> list[Position]:
-    """Those with a number of seats that is asked for."""
-    return [position for position in positions if not seats or position.seats in seats]
+def far_target(rules: RuleSet) -> RuleSet:
+    """The same game to ten times its target, so that a game takes more decisions than its time allows at full length."""
+    return rules.with_rules({"target": min(10 * rules.target, 1000), "max_deals": max(rules.max_deals, 100)})
 
 
 def _address(path: Path) -> str:

@@ -1,6 +1,6 @@
 """The end of a check: verdicts and witnesses go into the event log, witnesses to disk; and the log as one document."""
 
-import datetime
+import datetime as dt
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -18,9 +18,8 @@ Document = dict[str, Any]
 """A whole report as JSON values; every format is rendered from it."""
 
 
-def open_log(result_plan: Plan, command: str, emit: Any, sandbox: str) -> None:
+def open_log(plan: Plan, command: str, emit: Any, sandbox: str) -> None:
     """Notes what is about to be checked."""
-    plan = result_plan
     emit(
         "started",
         format="allfours-check-events/1",
@@ -37,7 +36,7 @@ def open_log(result_plan: Plan, command: str, emit: Any, sandbox: str) -> None:
         seed=plan.seed,
         move_ms=plan.limits.move_us // 1000,
         sandbox=sandbox,
-        at=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        at=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
     )
 
 
@@ -53,7 +52,10 @@ def conclude(result: Result, judgement: Judgement, failures: Path | None, games:
             witness = {
                 "file": str(path) if path else "",
                 "replay": f"{replay} {path}" if path else "",
-                **{name: data[name] for name in ("what", "fault", "needs", "asked_again", "origin", "poke", "scene", "log_tail")},
+                **{
+                    name: data[name]
+                    for name in ("what", "fault", "needs", "asked_again", "origin", "poke", "scene", "log_tail")
+                },
                 "messages": data["messages"][-2:],
             }
         emit("verdict", **_verdict(row), witness=witness)
@@ -122,7 +124,9 @@ def _run(events: Sequence[Event]) -> dict[str, Any]:
     finished = _only(events, "finished")
     joined = _only(events, "joined")
     facts = {
-        name: value for name, value in {**started, **finished}.items() if name not in ("event", "ms", "format", "referee")
+        name: value
+        for name, value in {**started, **finished}.items()
+        if name not in ("event", "ms", "format", "referee")
     }
     return {
         **facts,

@@ -39,7 +39,11 @@ def as_junit(document: Mapping[str, Any]) -> str:
 
 def _junit_case(suite: ET.Element, bot: str, entry: Mapping[str, Any]) -> str:
     case = ET.SubElement(
-        suite, "testcase", classname=f"{bot}.{entry['variant'] or 'conduct'}", name=f"{entry['rule']} {entry['title']}", time="0"
+        suite,
+        "testcase",
+        classname=f"{bot}.{entry['variant'] or 'conduct'}",
+        name=f"{entry['rule']} {entry['title']}",
+        time="0",
     )
     witness, verdict = entry["witness"], entry["verdict"]
     told = _clean(witness["what"] if witness else entry["reason"] or entry["sentence"])
@@ -64,7 +68,12 @@ def _details(entry: Mapping[str, Any]) -> list[str]:
     witness = entry["witness"]
     if witness is None:
         return [entry["sentence"], entry["reason"]]
-    return [entry["sentence"], *lines_of(witness["scene"]), f"why     {witness['what']}", f"replay  {witness['replay']}"]
+    return [
+        entry["sentence"],
+        *lines_of(witness["scene"]),
+        f"why     {witness['what']}",
+        f"replay  {witness['replay']}",
+    ]
 
 
 def _clean(text: str) -> str:
@@ -83,12 +92,16 @@ def as_markdown(document: Mapping[str, Any]) -> str:
         rows = [entry for entry in run["verdicts"] if entry["verdict"] not in ("PASS", "INFO", "N/A")]
         if rows:
             parts.append("| verdict | rule | what |\n|---|---|---|")
-            parts += [f"| {one['verdict']} | {_md(one['key'])} {_md(one['title'])} | {_md(_why(one))} |" for one in rows]
+            parts += [
+                f"| {one['verdict']} | {_md(one['key'])} {_md(one['title'])} | {_md(_why(one))} |" for one in rows
+            ]
             parts.append("")
         for entry in rows:
             if entry["witness"] and entry["witness"]["scene"]:
                 lines = "\n".join(lines_of(entry["witness"]["scene"]))
-                parts.append(f"### {_md(entry['key'])}\n\n{_md(entry['sentence'])}\n\n```\n{_fenced(lines)}\n{_fenced(entry['witness']['replay'])}\n```\n")
+                parts.append(
+                    f"### {_md(entry['key'])}\n\n{_md(entry['sentence'])}\n\n```\n{_fenced(lines)}\n{_fenced(entry['witness']['replay'])}\n```\n"
+                )
         parts += [f"- {_md(line)}" for line in run["baseline"]]
         parts.append(
             f"{run['answers']:,} decisions, {run['deals']:,} deals in {run['seconds']} s; "

@@ -84,7 +84,11 @@ def picture_of(scene: Mapping[str, Any]) -> Picture:
     trick = [Card(card.text, card.x - _CARD[0] / 2, card.y - _CARD[1] / 2) for card in trick]
     cards = scene["hand"].split()
     rows = [cards[start : start + 12] for start in range(0, len(cards), 12)]
-    hand = [_in_hand(scene, card, number, row, len(rows[row])) for row, line in enumerate(rows) for number, card in enumerate(line)]
+    hand = [
+        _in_hand(scene, card, number, row, len(line))
+        for row, line in enumerate(rows)
+        for number, card in enumerate(line)
+    ]
     stranger = None
     if scene["card"] and scene["card"] not in cards:
         stranger = Card(scene["card"], WIDTH - _CARD[0] - 20, 390, "wrong")
@@ -133,9 +137,7 @@ def as_html(document: Mapping[str, Any]) -> str:
         for entry in run["verdicts"]:
             if entry["level"] != "INFO":
                 keys.setdefault(entry["key"], entry)
-    matrix = [
-        (entry, [_cell(run, key) for run in document["runs"]]) for key, entry in keys.items()
-    ]
+    matrix = [(entry, [_cell(run, key) for run in document["runs"]]) for key, entry in keys.items()]
     pictures = {
         (number, entry["key"]): picture_of(entry["witness"]["scene"])
         for number, run in enumerate(document["runs"])

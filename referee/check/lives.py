@@ -16,10 +16,18 @@ from referee.check.shrink import Witnesses
 from referee.faults import Fault
 from referee.protocol import wire
 
-_RESTART = Poke("restart", "AF-ROBUST-005", "a turn of a game that was begun before it was started", lambda _r, _t: None)
+_RESTART = Poke(
+    "restart", "AF-ROBUST-005", "a turn of a game that was begun before it was started", lambda _r, _t: None
+)
 _JOINED = Poke("unknown-joined", "AF-ROBUST-001", "an answer to Join with unknown values", lambda _r, _t: None)
 _NEEDS_A_PROCESS = ("AF-LIFE-001", "AF-LIFE-003", "AF-LIFE-004", "AF-ROBUST-005", "AF-ROBUST-007")
 _LIVES = ("AF-LIFE-001", "AF-LIFE-003", "AF-LIFE-004", "AF-ROBUST-005")
+
+
+_MEMORY = {
+    True: "it says that it has a memory",
+    False: "it cannot go on in a deal that it has not played: see AF-ROBUST-002",
+}
 
 
 async def later_lives(bench: Bench, witnesses: Witnesses) -> None:
@@ -30,8 +38,7 @@ async def later_lives(bench: Bench, witnesses: Witnesses) -> None:
             tally.waive(rule, "its process is not ours to start")
         return
     if bench.subject.stateful:
-        for rule in ("AF-ROBUST-002", "AF-ROBUST-005"):
-            tally.waive(rule, "it says that it has a memory")
+        tally.waive("AF-ROBUST-002", "it says that it has a memory")
     late, bench.silences = bench.silences, []
     if bench.over and not late:
         return
@@ -67,31 +74,51 @@ async def _strange_welcome(bench: Bench) -> None:
         tally.chance(_JOINED.rule, "second life")
         if asking.silent or asking.lost:
             sentence = f"With {_JOINED.about} it did not answer any more."
-            bench.scribe.breach(_JOINED.rule, Fault.CRASH, sentence, origin=_JOINED.name, poke=_JOINED.name)
+            fault = Fault.TIMEOUT_MOVE if asking.silent else Fault.CRASH
+            bench.scribe.breach(_JOINED.rule, fault, sentence, origin=_JOINED.name, poke=_JOINED.name)
 
 
 async def _ask_alone(bench: Bench, position: Position, company: list[Position]) -> None:
-    """What was late is asked alone; if that is answered, once more in its company. Both results are told."""
+    """What was late is asked alone; if that is answered, once more in its company. Both results are told.
+
+    In a batch the oldest turn is late, and not always the one that the bot hangs at: so all are asked, each alone.
+    """
     bench.scribe.begin("asking alone")
-    ms = bench.plan.limits.move_us // 1000
-    (asking,) = await bench.ask([position], "retest")
-    first = f"Asked among {len(company) + 1} turns it" if company else "It"
-    if asking.answer is None and asking.stated and not bench.over and await _plays_it(bench, position):
-        told = "It did not answer, twice; it answers when it has played the deal itself."
-        bench.scribe.breach("AF-ROBUST-002", Fault.TIMEOUT_MOVE, told, position=position, did="nothing in time")
-        return
-    if asking.answer is None:
-        told = f"{first} did not answer within {ms} ms, and asked again alone it did not either."
-        bench.scribe.breach("AF-CLOCK-001", Fault.TIMEOUT_MOVE, told, position=position, origin=position.origin, did="nothing in time")
-        bench.over = bench.over or "It does not answer in time."
-        return
-    again = await bench.ask([*company, position], "retest") if company and not bench.over else []
+    ms, number = bench.plan.limits.move_us // 1000, len(company) + 1
+    first = (
+        f"Asked {number} turns at once it left one unanswered for {ms} ms"
+        if company
+        else f"It did not answer within {ms} ms"
+    )
+    for one in (position, *company):
+        (asking,) = await bench.ask([one], "retest")
+        if asking.answer is None:
+            await _silent_alone(bench, asking, one, first)
+            return
+    again = await bench.ask([*company, position], "retest") if company else []
     if any(one.silent for one in again):
-        told = f"Of {len(company) + 1} turns at once it left some without an answer, twice; asked alone it answers."
-        bench.scribe.breach("AF-ROBUST-003", Fault.TIMEOUT_MOVE, told, position=position, origin=position.origin, did="nothing in time")
+        told = f"{first}, and again so when they were asked once more; asked one by one it answers them all."
+        _late(bench, "AF-ROBUST-003", told, position)
+    else:
+        bench.scribe.tally.flaky["AF-CLOCK-001"] = f"{first}; asked again it answered."
+
+
+async def _silent_alone(bench: Bench, asking: Asking, position: Position, first: str) -> None:
+    if asking.stated and not bench.over and await _plays_it(bench, position):
+        _late(
+            bench,
+            "AF-ROBUST-002",
+            f"{first}, and again so alone; it answers when it has played the deal itself.",
+            position,
+        )
         return
-    told = f"{first} did not answer within {ms} ms; asked again it did."
-    bench.scribe.tally.flaky["AF-CLOCK-001"] = told
+    _late(bench, "AF-CLOCK-001", f"{first}, and this one asked again alone it did not answer either.", position)
+    bench.over = bench.over or "It does not answer in time."
+
+
+def _late(bench: Bench, rule: str, told: str, position: Position) -> None:
+    fault = Fault.TIMEOUT_MOVE
+    bench.scribe.breach(rule, fault, told, position=position, origin=position.origin, did="nothing in time")
 
 
 async def _plays_it(bench: Bench, position: Position) -> bool:
@@ -112,11 +139,12 @@ async def _third(bench: Bench) -> None:
     playing = [asking for asking in playing if not asking.done]
     before = {asking: asking.answers for asking in playing}
     for asking in playing:
-        asking.poke = None if bench.subject.stateful else _RESTART
+        asking.poke = None if bench.plays_all else _RESTART
     await bench.see_off(wire.FAREWELL_REASON_STOPPING, "The referee is shutting down; the games go on later.")
     bench.scribe.begin("third life")
-    if bench.subject.stateful:
+    if bench.plays_all:
         bench.room.clear()
+        bench.scribe.tally.waive("AF-ROBUST-005", _MEMORY[bench.subject.stateful])
     if await bench.start():
         bench.scribe.failed_again(bench.over)
         return
@@ -151,6 +179,8 @@ async def _go_on(bench: Bench, before: dict[Asking, int]) -> None:
             asking.poke = None
             bench.scribe.tally.chance(_RESTART.rule, "third life")
             bench.room.close(asking)
+        if any(asking.silent or asking.lost for asking in waiting):
+            bench.room.clear()
 
     await bench.settle(asyncio.get_running_loop().time() + bench.plan.limits.move_us / 1e6 + 10, look)
     look()
@@ -158,5 +188,6 @@ async def _go_on(bench: Bench, before: dict[Asking, int]) -> None:
         if asking.silent or asking.lost:
             what = "did not answer" if asking.silent else "was gone"
             told = f"Started again in the middle of a game, it {what} at the first turn of it."
-            bench.scribe.breach(_RESTART.rule, Fault.CRASH, told, origin=asking.origin, poke=_RESTART.name)
+            fault = Fault.TIMEOUT_MOVE if asking.silent else Fault.CRASH
+            bench.scribe.breach(_RESTART.rule, fault, told, origin=asking.origin, poke=_RESTART.name)
             return

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 
-from referee.check.bench import Bench
+from referee.check.bench import Bench, far_target
 from referee.check.cases import cases_for
 from referee.check.opportunity import breakable
 from referee.check.plan import MOVES_A_GAME
@@ -22,7 +22,7 @@ from referee.rules import RuleSet
 DIRECTED_SECONDS = 4.0
 """How long the directed phase goes on after every rule has had its least number of opportunities."""
 
-LONG_SECONDS = 6.0
+LONG_SECONDS = 12.0
 _TABLES = 96
 _POKED = 3
 
@@ -114,29 +114,34 @@ async def directed(bench: Bench, plan: Agenda) -> None:
 
 async def pokes(bench: Bench, plan: Agenda) -> None:
     """Every stimulus in a few positions of every kind, each beside its plain twin."""
-    chosen = _poked_positions(plan.all)
-    bench.scribe.begin("pokes", positions=len(chosen))
     wanted = [poke for poke in POKES if poke.rule in bench.scribe.tally.scores]
+    bench.scribe.begin("pokes")
     if not wanted:
         return
-    plain = await bench.ask(chosen, "pokes")
-    sound = [position for position, asking in zip(chosen, plain, strict=False) if _is_sound(asking)]
+    sound = await _sound(bench, plan.all)
     for poke in wanted:
-        if poke.notices_only and not bench.session.wants_notices:
+        if (poke.notices_only and not bench.session.wants_notices) or (poke.big and bench.plays_all):
             continue
         for position in sound:
             if bench.over or not await _poke(bench, position, poke):
                 break
 
 
-def _poked_positions(positions: Sequence[Position]) -> list[Position]:
-    """A few of each kind of decision of each game, in the middle of a deal where there are such."""
-    chosen: dict[tuple[str, object], list[Position]] = {}
+async def _sound(bench: Bench, positions: Sequence[Position]) -> list[Position]:
+    """A few positions of each kind of decision of each game that the bot answers well, in mid-deal if there are such."""
+    groups: dict[tuple[str, object], list[Position]] = {}
     for position in sorted(positions, key=lambda one: not one.actions):
-        kind = position.rules.name, position.reached().kind
-        if len(chosen.setdefault(kind, [])) < _POKED:
-            chosen[kind].append(position)
-    return [position for group in chosen.values() for position in group]
+        groups.setdefault((position.rules.name, position.reached().kind), []).append(position)
+    sound: list[Position] = []
+    for group in groups.values():
+        found: list[Position] = []
+        for start in range(0, min(len(group), 8 * _POKED), _POKED):
+            if len(found) < _POKED and not bench.over:
+                step = group[start : start + _POKED]
+                asked = await bench.ask(step, "pokes")
+                found += [position for position, asking in zip(step, asked, strict=False) if _is_sound(asking)]
+        sound += found[:_POKED]
+    return sound
 
 
 def _is_sound(asking: Asking) -> bool:
@@ -155,12 +160,21 @@ async def _poke(bench: Bench, position: Position, poke: Poke) -> bool:
     scribe.tally.chance(poke.rule, "pokes")
     answer = asking.answer
     what = "it did not answer" if asking.silent else "it was gone"
-    did = answer.violation.sentence if answer and answer.violation else what
+    broke = answer.violation if answer else None
+    did = broke.sentence if broke else what
     fault = Fault.TIMEOUT_MOVE if asking.silent else Fault.CRASH if asking.lost else Fault.ILLEGAL_ACTION
     sentence = f"With {poke.about}: {did[0].lower()}{did[1:].rstrip('.')}. Without that it answers well."
     variant = position.rules.name
     scribe.breach(
-        poke.rule, fault, sentence, variant=variant, origin=poke.name, position=position, did=did, poke=poke.name
+        poke.rule,
+        fault,
+        sentence,
+        variant=variant,
+        origin=poke.name,
+        position=position,
+        did=did,
+        poke=poke.name,
+        because=broke.rule if broke else "",
     )
     return False
 
@@ -173,7 +187,7 @@ async def long_games(bench: Bench) -> None:
     if "AF-CLOCK-002" not in bench.scribe.tally.scores:
         return
     bench.scribe.begin("long games")
-    source = matches(bench, "long games")
+    source = matches(bench, "long games", [far_target(bench.games[0])])
     until = asyncio.get_running_loop().time() + LONG_SECONDS
     enough: list[Asking] = []
     playing: list[Asking] = []
@@ -184,16 +198,13 @@ async def long_games(bench: Bench) -> None:
             if asking.answers > MOVES_A_GAME:
                 enough.append(asking)
             bench.room.close(asking)
-        while len(playing) < 2 * LEAST and len(enough) < LEAST:
-            playing.extend(bench.play([next(source)], "long games"))
-
-    def look() -> None:
-        refill()
         if len(enough) >= LEAST:
             bench.room.clear()
+            return
+        while len(playing) < 2 * LEAST:
+            playing.extend(bench.play([next(source)], "long games"))
 
-    while not bench.over and len(enough) < LEAST and asyncio.get_running_loop().time() < until:
-        await bench.settle(min(until, asyncio.get_running_loop().time() + 0.02), look)
+    await bench.settle(until, refill)
     bench.room.clear()
     bench.scribe.tally.chance("AF-CLOCK-002", "long games", times=len(enough))
     bench.scribe.tally.excuse("AF-CLOCK-002", f"no {LEAST} games of {MOVES_A_GAME} decisions fitted into the time")
@@ -219,10 +230,10 @@ async def at_random(bench: Bench, seconds: float, deals: int | None, phase: str 
     scribe.log.emit("played", phase=phase, deals=scribe.deals - before)
 
 
-def matches(bench: Bench, phase: str) -> Iterator[Match]:
+def matches(bench: Bench, phase: str, games: Sequence[RuleSet] = ()) -> Iterator[Match]:
     """Games without end: every game, number of seats and seat in turn."""
     chance = random.Random(f"{phase} {bench.plan.seed}")  # noqa: S311  # repeatable on purpose
-    shapes = [(rules, seats) for rules in bench.games for seats in seats_of(rules, bench.plan.seats)]
+    shapes = [(rules, seats) for rules in games or bench.games for seats in seats_of(rules, bench.plan.seats)]
     master = _master(bench, phase)
     for number in count():
         rules, seats = shapes[number % len(shapes)]

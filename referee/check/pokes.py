@@ -6,6 +6,7 @@ clause.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, Final
 
 from referee.protocol import wire
@@ -19,13 +20,17 @@ BIGGEST: Final = 2**53 - 1
 
 @dataclass(frozen=True, slots=True)
 class Poke:
-    """One stimulus. ``change`` works on the whole message in which the poked turn stands, and on that turn."""
+    """One stimulus. ``change`` works on the whole message in which the poked turn stands, and on that turn.
+
+    ``notices_only``: only for bots that want notices. ``big``: the table has the largest ids and seeds that there are.
+    """
 
     name: str
     rule: str
     about: str
     change: Callable[[Any, Any], None]
     notices_only: bool = False
+    big: bool = False
 
 
 def _unknown_fields(response: Any, turn: Any) -> None:
@@ -75,17 +80,19 @@ def _doubled_notices(response: Any, turn: Any) -> None:
         bot_seed=turn.bot_seed,
     )
     over = wire.DealOver(
-        game_id=BIGGEST, deal=3, end_reason=wire.DEAL_END_THROWN_IN, dealer=0, deltas=[0] * turn.seats, scores=turn.scores
+        game_id=BIGGEST,
+        deal=3,
+        end_reason=wire.DEAL_END_THROWN_IN,
+        dealer=0,
+        deltas=[0] * turn.seats,
+        scores=turn.scores,
     )
     for notice in (wire.Notice(game_started=started), wire.Notice(deal_over=over)):
         response.notices.extend([notice, notice])
 
 
-def _figures(_: Any, turn: Any) -> None:
-    turn.game_id = turn.bot_seed = BIGGEST
-    turn.decision = turn.deal = 9_999
-    turn.retry = 1
-    turn.move_ms, turn.bank_ms = max(turn.move_ms, 1), 0
+def _no_change(_: Any, __: Any) -> None:
+    """For a stimulus that lies in the position and its ids."""
 
 
 def _scores_below_zero(_: Any, turn: Any) -> None:
@@ -105,11 +112,25 @@ POKES: Final[Sequence[Poke]] = (
     Poke("unknown-ruling", "AF-ROBUST-004", "a ruling with an unknown fault, about no turn", _unknown_ruling),
     Poke("late-ruling", "AF-ROBUST-004", "a ruling on a turn that it never saw", _ruling_on_a_late_answer),
     Poke("unknown-notice", "AF-ROBUST-004", "notices of an unknown kind", _unknown_notice, notices_only=True),
-    Poke("doubled-notices", "AF-ROBUST-004", "notices twice, and about a game it is not in", _doubled_notices, notices_only=True),
-    Poke("largest-figures", "AF-ROBUST-006", "ids and seeds of 2^53-1, a late deal, a retry, an empty bank", _figures),
+    Poke(
+        "doubled-notices",
+        "AF-ROBUST-004",
+        "notices twice, and about a game it is not in",
+        _doubled_notices,
+        notices_only=True,
+    ),
+    Poke("largest-figures", "AF-ROBUST-006", "ids and seeds of 2^53-1, a late deal", _no_change, big=True),
     Poke("deep-in-the-hole", "AF-ROBUST-006", "scores of -250, many set-backs", _scores_below_zero),
 )
 """Every stimulus of a single turn."""
+
+
+_STEP: Final = count()
+
+
+def big_id() -> int:
+    """The largest ids that there are, each once."""
+    return BIGGEST - next(_STEP)
 
 
 def poke_joined(joined: Any) -> None:

@@ -190,4 +190,3 @@ def kind_name(kind: Kind) -> str:
         Kind.DISCARD: "keep cards",
         Kind.PLAY: "play",
     }[kind]
-

@@ -105,5 +105,3 @@ async def _whole_run(plan: Plan, one: Stored, log: EventLog) -> Replayed:
         sentence = f"{score.simplest()[0].sentence} ({score.breaches} times in the same check)"
         return Replayed(one, Answer.STILL_FAILS, sentence)
     return Replayed(one, Answer.FIXED, "The same check does not find it any more.")
-
-

@@ -65,7 +65,9 @@ class Selection:
         """Raises ``SelectionError`` for a pattern, an area or an edition that matches nothing at all."""
         for pattern in self.rules:
             if not any(fnmatchcase(entry.id, pattern.upper()) for entry in ALL_CLAUSES):
-                raise SelectionError(f"--rule {pattern}: no such rule; rule ids look like AF-PLAY-003, AF-PLAY-* is a pattern")
+                raise SelectionError(
+                    f"--rule {pattern}: no such rule; rule ids look like AF-PLAY-003, AF-PLAY-* is a pattern"
+                )
         for area in self.areas:
             if area.upper() not in AREAS:
                 raise SelectionError(f"--area {area}: no such area; the areas are {', '.join(AREAS)}")

@@ -7,17 +7,17 @@ the clauses that it could have broken there; who keeps the tally is told, nobody
 import random
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from referee.check.opportunity import breakable
-from referee.check.pokes import Poke
+from referee.check.pokes import BIGGEST, Poke, big_id
 from referee.check.position import Position, Setting, seat_at, snapshot, spec_of
 from referee.deals import deal_key, shuffle
 from referee.faults import Fault
 from referee.hall import Choose, Hall, Local, Player
-from referee.proceedings import DealClosed, Output, Ruled
+from referee.proceedings import DealClosed, GameClosed, Output, Ruled, Voided
 from referee.protocol.translate import Malformed, game_started
 from referee.record import Record, write_record
 from referee.rules import Action, RuleSet, Violation
@@ -105,7 +105,10 @@ class Room(Hall):
 
     def ask(self, position: Position, phase: str, poke: Poke | None = None) -> Asking:
         """Opens a table for one decision; raises ``PositionError``."""
-        table, seat, outputs = seat_at(position, self._setting)
+        setting = self._setting
+        if poke is not None and poke.big:
+            position, setting = _at_the_end_of_figures(position), replace(setting, ids=big_id)
+        table, seat, outputs = seat_at(position, setting)
         asking = Asking(table, seat, phase, position.origin, True, poke, position)
         asking.stated = table.decisions[seat] > 0
         self._seat(asking, outputs, [])
@@ -132,9 +135,7 @@ class Room(Hall):
         self._seat(asking, table.start(), [], partial(_any_legal, seed))
         return asking
 
-    def _seat(
-        self, asking: Asking, outputs: Sequence[Output], script: list[Action], others: Choose = house
-    ) -> None:
+    def _seat(self, asking: Asking, outputs: Sequence[Output], script: list[Action], others: Choose = house) -> None:
         table, session = asking.table, self._bot()
         other = Local(partial(_scripted, table, script, others) if script else others)
         players: list[Player] = [other] * table.spec.seats
@@ -249,6 +250,11 @@ class Room(Hall):
         asking.done = True
         self.ears.closed(asking)
 
+    def _close(self, table: Table, players: Sequence[Player], closed: GameClosed | Voided) -> None:
+        """The game is over; where no more of it was wanted, its table is closed already."""
+        if table in self.seated:
+            super()._close(table, players, closed)
+
     def clear(self) -> None:
         """Ends all tables."""
         for asking in list(self.askings.values()):
@@ -266,6 +272,12 @@ class Room(Hall):
 
 def _pack(master: bytes, number: int, deal: int) -> tuple[int, ...]:
     return shuffle(deal_key(master, "check", f"game-{number}", deal))
+
+
+def _at_the_end_of_figures(position: Position) -> Position:
+    """The position late in a long game, with the largest seed."""
+    late = max(position.rules.max_deals - 1, 0)
+    return replace(position, deal=late, bot_seed=BIGGEST, decision=9_999)
 
 
 def _any_legal(chance: random.Random, turn: Turn) -> Action:

@@ -45,7 +45,9 @@ class Outputs:
     options: str = ""
 
 
-def check(plan: Plan, outputs: Outputs | None = None, *, baseline: Baseline | None = None, strict: bool = False) -> Report:
+def check(
+    plan: Plan, outputs: Outputs | None = None, *, baseline: Baseline | None = None, strict: bool = False
+) -> Report:
     """Checks a bot and judges it.
 
     Raises ``SelectionError`` for a filter that matches nothing, ``CaseError`` if the cases are garbled, ``OSError`` if
@@ -58,9 +60,7 @@ def check(plan: Plan, outputs: Outputs | None = None, *, baseline: Baseline | No
         if result.not_ready:
             judgement = Judgement((), Exit.NOT_READY)
         else:
-            judgement = judge(
-                result.tally, result.witnesses, baseline=baseline, strict=strict, stopped=result.stopped
-            )
+            judgement = judge(result.tally, result.witnesses, baseline=baseline, strict=strict, stopped=result.stopped)
         games = [score.requirement.rules for score in result.tally if score.requirement.rules is not None]
         replay = f"referee check {outputs.command}{outputs.options} --replay"
         conclude(result, judgement, outputs.failures, list(dict.fromkeys(games)), replay)

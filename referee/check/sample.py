@@ -47,7 +47,9 @@ def _walk(rules: RuleSet, seats: int, chance: random.Random) -> Iterator[tuple[P
     scores = _scores(rules, seats, chance)
     pack = tuple(chance.sample(PACK, len(PACK)))
     dealer, number = chance.randrange(seats), chance.choice((0, 0, 1, 5))
-    start = Position(rules, seats, dealer, pack, (), scores, (), min(number, rules.max_deals - 1), None, chance.getrandbits(53))
+    start = Position(
+        rules, seats, dealer, pack, (), scores, (), min(number, rules.max_deals - 1), None, chance.getrandbits(53)
+    )
     deal = Deal(rules, seats, dealer, pack, scores)
     actions: list[int] = []
     timid = chance.random() < 0.4

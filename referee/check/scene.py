@@ -146,5 +146,3 @@ def rule_text(rule: str, position: Position | None, fallback: str) -> str:
         return fallback
     found = next((entry for entry in clauses_of(position.rules) if entry.id == rule), None)
     return fallback if found is None else clause_text(found, position.rules)
-
-

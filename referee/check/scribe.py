@@ -7,7 +7,7 @@ from referee.check.position import Position
 from referee.check.requirements import Requirements
 from referee.check.room import Asking, Heard
 from referee.check.subject import Subject
-from referee.check.tally import STATED, Breach, Tally
+from referee.check.tally import IN_A_BATCH, STATED, Breach, Tally
 from referee.faults import Fault
 from referee.protocol.translate import Malformed
 from referee.rules import RuleSet, action_text
@@ -79,7 +79,7 @@ class Scribe:
             rule = "AF-PROTO-004" if "AF-PROTO-004" in loss.sentence else rule
         tail = self.process.tail()[-2000:] if self.process else ""
         origin = asking.origin if asking else ""
-        phase = STATED if asking is not None and asking.stated else self.phase
+        phase = IN_A_BATCH if asking is None else STATED if asking.stated else self.phase
         self.breach(
             rule,
             loss.fault,
@@ -159,7 +159,9 @@ class Scribe:
         """A deal was played to its end."""
         self.deals += 1
 
-    def breach(self, rule: str, fault: Fault, sentence: str, *, variant: str = "", phase: str = "", **more: Any) -> None:
+    def breach(
+        self, rule: str, fault: Fault, sentence: str, *, variant: str = "", phase: str = "", **more: Any
+    ) -> None:
         """Counts a breach and notes it; of each rule only the first ones are noted in the log."""
         score = self.tally.score_of(rule, variant)
         first_ones = score is None or score.breaches < 5

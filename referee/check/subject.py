@@ -14,6 +14,9 @@ from referee.seats.guest import Guest, Stream, Terms
 from referee.server import Host, monotonic_us
 from referee.session import Answer, Session
 
+PATIENCE: Final = 2000
+"""Strays in all, after which the session is ended as it would be in play."""
+
 TALK: Final = 40
 """Messages that are kept of the talk, for a report on a bot that cannot be talked to."""
 
@@ -56,6 +59,7 @@ class Subject(Guest):
         self.talk = Talk()
         self.joined_with: wire.Join | None = None
         self.poke_joined = False
+        self._strays = 0
         self.on_join: Callable[[wire.Join], Terms] = lambda _join: terms
         self.on_message: Callable[[list[tuple[str, str]]], None] = lambda _faults: None
 
@@ -69,9 +73,12 @@ class Subject(Guest):
         if joining:
             self._peek(data)
         super().receive(stream, data)
+        strays = 0 if joining else session.strays - before
+        self._strays += strays
+        if self._strays < PATIENCE:
+            session.strays = 0  # each is told at once; a flood of them still ends the session
         if stream.farewell is None or not joining:
-            strays = session.strays - before
-            self.on_message(_faults_of(data, strays) if strays > 0 and not joining else [])
+            self.on_message(_faults_of(data, strays) if strays > 0 else [])
 
     def _peek(self, data: bytes) -> None:
         try:

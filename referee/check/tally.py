@@ -12,6 +12,9 @@ from referee.faults import Fault
 STATED = "stated"
 """The phase of single decisions in deals in which the bot has not made the decisions of its own seat before."""
 
+IN_A_BATCH = "in a batch"
+"""The phase of a loss that no single turn can be blamed for."""
+
 WRITTEN = frozenset({"directed", STATED})
 """Phases whose positions may be cases with a title."""
 
@@ -24,7 +27,8 @@ class Breach:
     """One breach of a rule.
 
     ``position`` is where it happened, ``None`` where no single decision was to blame. ``did`` is the bot's answer as
-    people read it, ``phase`` and ``origin`` say when, ``number`` is how many answers it had given before.
+    people read it, ``phase`` and ``origin`` say when, ``number`` is how many answers it had given before. With a
+    ``poke``, ``because`` is the rule of the game that the answer to it broke.
     """
 
     rule: str
@@ -37,6 +41,7 @@ class Breach:
     action: int | None = None
     did: str = ""
     poke: str = ""
+    because: str = ""
     number: int = 0
     talk: tuple[dict[str, Any], ...] = ()
     log_tail: str = ""

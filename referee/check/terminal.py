@@ -40,7 +40,7 @@ def _heading(run: Mapping[str, Any]) -> str:
 
 
 def _full(entry: Mapping[str, Any]) -> Iterator[Line]:
-    counts = f"broken {_times(entry['breaches'])} of {entry['opportunities']}" if entry["breaches"] else ""
+    counts = f"broken {entry['breaches']} of {entry['opportunities']} times" if entry["breaches"] else ""
     yield ("", "")
     yield (f"{entry['verdict']} {entry['key']}  {entry['title']}  {counts}".rstrip(), _STYLES[entry["verdict"]])
     yield (f"  {entry['sentence']}", "")
@@ -95,7 +95,10 @@ def _untested(run: Mapping[str, Any]) -> Iterator[Line]:
 def _rest(run: Mapping[str, Any], *, verbose: bool) -> Iterator[Line]:
     for entry in run["verdicts"]:
         if verbose and entry["verdict"] in ("PASS", "N/A"):
-            yield (f"{entry['verdict']} {entry['key']}  {entry['title']}  {entry['opportunities']} {entry['reason']}".rstrip(), "green")
+            yield (
+                f"{entry['verdict']} {entry['key']}  {entry['title']}  {entry['opportunities']} {entry['reason']}".rstrip(),
+                "green",
+            )
         elif entry["verdict"] == "XFAIL":
             yield (f"XFAIL {entry['key']}  {entry['title']}: {entry['reason']} {entry['issue']}".rstrip(), "dim")
     for line in run["baseline"]:
@@ -106,10 +109,7 @@ def _rest(run: Mapping[str, Any], *, verbose: bool) -> Iterator[Line]:
     if run["stopped"]:
         yield (f"It ended early: {run['stopped']}", "yellow")
     yield ("", "")
-    yield (
-        f"{run['answers']:,} decisions, {run['deals']:,} deals, seed {run['seed']}, {run['seconds']} s, "
-        f"sandbox {run['sandbox']}; its output: {run['log']}",
-        "dim",
-    )
+    played = f"{run['answers']:,} decisions, {run['deals']:,} deals, seed {run['seed']}, {run['seconds']} s"
+    yield (f"{played}, sandbox {run['sandbox']}; its output: {run['log']}", "dim")
     good = run["exit_code"] == 0
     yield (f"rules exercised {run['exercised']}/{run['applicable']}", "bold green" if good else "bold")

@@ -8,7 +8,7 @@ from typing import Final
 from referee.check.baseline import Baseline, Excuse
 from referee.check.requirements import LEAST, ONLY_LONG, Requirement
 from referee.check.shrink import Witness, Witnesses
-from referee.check.tally import STATED, Score, Tally
+from referee.check.tally import IN_A_BATCH, STATED, Score, Tally
 from referee.faults import Fault
 from referee.rules.clause import Level
 
@@ -164,11 +164,14 @@ def reattribute(tally: Tally) -> None:
     That is said of a rule of a game only where so many breaches would have been expected elsewhere that their absence
     is no accident; and of a lost bot when it survived everything else.
     """
+    for score in tally:
+        _forgive_pokes(score, tally)
     target = tally.scores.get("AF-ROBUST-002")
     if target is None or "AF-ROBUST-002" in tally.waived:
         return
     for score in tally:
-        stated, elsewhere = score.broken[STATED], score.breaches - score.broken[STATED]
+        stated = score.broken[STATED]
+        elsewhere = score.breaches - stated - score.broken[IN_A_BATCH]
         if not stated or elsewhere or score is target:
             continue
         rate = stated / max(score.opportunities[STATED], stated)
@@ -178,6 +181,18 @@ def reattribute(tally: Tally) -> None:
             _move(score, target)
 
 
+def _forgive_pokes(score: Score, tally: Tally) -> None:
+    """A rule of the game that is broken without pokes as well is no matter of pokes."""
+    without = [
+        breach
+        for breach in score.kept
+        if breach.because and (broken := tally.score_of(breach.because, breach.variant)) is not None and broken.breaches
+    ]
+    for breach in without:
+        score.kept.remove(breach)
+        score.broken[breach.phase] -= 1
+
+
 def _move(score: Score, target: Score) -> None:
     for breach in score.kept:
         told = f"In a deal that it had not played itself: {breach.sentence} ({score.requirement.id})"
@@ -185,5 +200,3 @@ def _move(score: Score, target: Score) -> None:
     target.broken[STATED] += score.broken[STATED] - len(score.kept)
     score.broken.clear()
     score.kept.clear()
-
-

@@ -55,7 +55,9 @@ class Stored:
     fault: str
 
 
-def witness_json(witness: Witness, requirement: Requirement, plan: Plan, sandbox: str, games: Sequence[RuleSet]) -> dict[str, Any]:
+def witness_json(
+    witness: Witness, requirement: Requirement, plan: Plan, sandbox: str, games: Sequence[RuleSet]
+) -> dict[str, Any]:
     """A witness as JSON values."""
     breach = witness.breach
     alone = witness.stands_alone
@@ -166,5 +168,3 @@ def read_witness(path: Path) -> Stored:
         if isinstance(error, WitnessError):
             raise
         raise WitnessError(f"{path}: it lacks or garbles {error}") from None
-
-
