@@ -7,6 +7,7 @@ master and the set, and no bot process meets a pack twice.
 import asyncio
 import ctypes
 import multiprocessing
+import os
 import signal
 import tempfile
 import threading
@@ -303,7 +304,7 @@ class _Pool:
     def __init__(self, workers: int) -> None:
         context = multiprocessing.get_context("spawn")
         self._stop = context.Event()
-        self._pool = ProcessPoolExecutor(workers, context, _prepare_worker, (self._stop,))
+        self._pool = ProcessPoolExecutor(workers, context, _prepare_worker, (self._stop, os.getpid()))
 
     def __enter__(self) -> tuple[Executor, Callable[[], None]]:
         return self._pool, self._stop.set
@@ -314,20 +315,22 @@ class _Pool:
         end_orphans(Path(tempfile.gettempdir()))  # those of a worker that was killed
 
 
-def _prepare_worker(stop: Any) -> None:
+def _prepare_worker(stop: Any, parent: int) -> None:
     """In a worker: the terminal's Ctrl-C is the main process's business, and the worker ends when that ends."""
     global _STOP  # noqa: PLW0603  # what a pool's initializer leaves for its tasks
     _STOP = stop
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _end_with_parent()
+    _end_with(parent)
 
 
-def _end_with_parent() -> None:
-    """Linux: has the kernel end this process when its parent ends, however that happens."""
+def _end_with(parent: int) -> None:
+    """Linux: has the kernel end this process when its parent ends, however that happens; at once if it has already."""
     try:
         ctypes.CDLL(None, use_errno=True).prctl(1, signal.SIGKILL)
     except (OSError, AttributeError):
         return
+    if os.getppid() != parent:
+        os._exit(1)
 
 
 def play_block(plan: LeaguePlan, laps: Sequence[Sequence[GamePlan]]) -> list[Event]:
