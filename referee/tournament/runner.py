@@ -287,7 +287,7 @@ def by_processes(sets: Sequence[PlannedSet], most: int) -> list[list[PlannedSet]
     alive: set[tuple[str, int]] = set()
     for planned in sorted(sets, key=lambda one: one.table):
         needed = {process for fixture in planned.fixtures for process in fixture.processes}
-        if not groups or len(alive | needed) > most:
+        if not groups or (not needed <= alive and len(alive | needed) > most):
             groups.append([])
             alive = set()
         groups[-1].append(planned)
