@@ -96,7 +96,8 @@ def _finish(result: Result, judgement: Judgement) -> None:
         not_ready=result.not_ready,
         baseline=list(judgement.baseline),
         not_asked_for=dict(scribe.tally.others),
-        talk=scribe.talk if result.not_ready or not scribe.tally.answers else [],
+        doctor=result.plan.only_doctor,
+        talk=scribe.talk if result.plan.only_doctor or result.not_ready or not scribe.tally.answers else [],
         log=str(result.plan.log_path),
     )
 

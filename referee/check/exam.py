@@ -4,10 +4,12 @@ from dataclasses import dataclass, field
 
 from referee.check.bench import Bench
 from referee.check.events import EventLog
+from referee.check.growth import endurance
 from referee.check.lives import later_lives
 from referee.check.phases import agenda, at_random, directed, doctor, long_games, pokes, seats_of
 from referee.check.plan import Plan
 from referee.check.requirements import SelectionError, requirements
+from referee.check.sample import seat_counts
 from referee.check.scribe import Scribe
 from referee.check.shrink import Witnesses
 from referee.check.tally import Tally
@@ -48,10 +50,10 @@ async def examine(plan: Plan, log: EventLog) -> Result:
         scribe.tally.chance("AF-LIFE-001", "start")
         for rules in bench.games:
             if not seats_of(rules, plan.seats):
-                low, high = rules.players
-                raise SelectionError(f"--seats: {rules.title} is for {low} to {high} players")
+                counts = " or ".join(map(str, seat_counts(rules)))
+                raise SelectionError(f"--seats: {rules.title} is for {counts} players")
         await _first_life(bench, result)
-        if not plan.only_doctor:
+        if not plan.only_doctor and plan.lives > 1:
             await later_lives(bench, result.witnesses)
         result.stopped = bench.over
     return result
@@ -68,7 +70,7 @@ async def _first_life(bench: Bench, result: Result) -> None:
         await long_games(bench)
         await at_random(bench, plan.seconds, plan.deals)
         if plan.long_deals:
-            await at_random(bench, 0, plan.long_deals, "endurance")
+            await endurance(bench, plan.long_deals)
         await result.witnesses.shrink(bench)
     if not bench.over:
         bench.scribe.begin("farewell")

@@ -28,7 +28,8 @@ class Plan:
 
     ``command`` is ``None`` for a bot that dials in at ``listen`` with ``token``. ``games`` are those asked for; where
     ``by_name`` is false they are a default that the bot's own list of variants replaces. ``seats`` is empty for every
-    number of seats that a game allows. The random phase lasts ``seconds``, or ``deals`` deals.
+    number of seats that a game allows. The random phase lasts ``seconds``, or ``deals`` deals. With one of the ``lives``
+    the bot is not started again, and what needs that is not checked.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Plan:
     deals: int | None = None
     long_deals: int = 0
     only_doctor: bool = False
+    lives: int = 3
     limits: Limits = field(default_factory=lambda: clock(MOVE_MS))
     max_in_flight: int = 64
     bot_limits: BotLimits = field(default_factory=BotLimits)

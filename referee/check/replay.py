@@ -95,7 +95,8 @@ async def _whole_run(plan: Plan, one: Stored, log: EventLog) -> Replayed:
         seed=run.seed,
         seconds=run.seconds,
         deals=run.deals,
-        selection=Selection(rules=(one.rule,), edition=plan.selection.edition),
+        long_deals=run.long_deals,
+        selection=Selection(rules=(one.rule,), edition=plan.selection.edition, long=bool(run.long_deals)),
     )
     result = await examine(again, log)
     if result.not_ready:

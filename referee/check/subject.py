@@ -42,7 +42,11 @@ class Talk:
 def _readable(who: str, data: bytes) -> dict[str, Any]:
     kind: Any = wire.PlayResponse if who == "referee" else wire.PlayRequest
     try:
-        return {"message": MessageToDict(kind.FromString(data), preserving_proto_field_name=True)}
+        message = kind.FromString(data)
+        if who == "referee":
+            for rules in message.joined.rule_sets:
+                rules.ClearField("house_rules")  # they say again, at length, what the fields say
+        return {"message": MessageToDict(message, preserving_proto_field_name=True)}
     except (DecodeError, ValueError):
         return {"bytes": data[:_SHOWN_BYTES].hex(), "length": len(data)}
 

@@ -1,5 +1,6 @@
 """The report on one screen: per broken rule its sentence, what the bot held, saw and did, what was legal, how to replay."""
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -12,12 +13,17 @@ SHOWN = 4
 _STYLES = {"FAIL": "bold red", "ERROR": "bold red", "XPASS": "bold red", "FLAKY": "bold yellow", "WARN": "yellow"}
 _TOLD = ("FAIL", "ERROR", "XPASS", "FLAKY", "WARN")
 
+_TALK_WIDTH = 400
+
 Line = tuple[str, str]
 """Text and its style."""
 
 
 def report(run: Mapping[str, Any], *, verbose: bool = False) -> Iterator[Line]:
-    """The lines of the report of one run."""
+    """The lines of the report of one run; of one that was only a look at the talk, the talk."""
+    if run["doctor"] and not run["not_ready"]:
+        yield from _doctor(run)
+        return
     yield (_heading(run), "bold")
     if run["not_ready"]:
         yield (f"It never became ready: {run['not_ready']}", "bold red")
@@ -31,6 +37,22 @@ def report(run: Mapping[str, Any], *, verbose: bool = False) -> Iterator[Line]:
         yield from _talk(run)
     yield from _untested(run)
     yield from _rest(run, verbose=verbose)
+
+
+def _doctor(run: Mapping[str, Any]) -> Iterator[Line]:
+    for entry in run["talk"]:
+        said = json.dumps(entry.get("message", entry))
+        yield (f"{entry['ms']:6} ms {entry['from']:8} {harmless(said)[:_TALK_WIDTH]}", "dim")
+    for entry in run["verdicts"]:
+        if entry["verdict"] in _TOLD:
+            yield from _full(entry)
+    well = run["answers"] and not any(entry["breaches"] for entry in run["verdicts"])
+    yield ("", "")
+    verdict = "It joined and played a deal." if well else "It needs mending before its rules can be checked."
+    yield (
+        f"{verdict} That was no check of the rules: run it again without --doctor.",
+        "bold green" if well else "bold red",
+    )
 
 
 def _heading(run: Mapping[str, Any]) -> str:
@@ -51,7 +73,7 @@ def _full(entry: Mapping[str, Any]) -> Iterator[Line]:
     for line in lines_of(witness["scene"]):
         yield (f"  {line}", "")
     yield (f"  why     {witness['what']}", "")
-    if witness["needs"] != "nothing else":
+    if witness["scene"] and witness["needs"] != "nothing else":
         yield ("  It happens only in the course of a game, not in this position alone.", "dim")
     if witness["log_tail"]:
         last = [line for line in witness["log_tail"].splitlines() if line.strip()][-2:]
@@ -71,13 +93,11 @@ def _times(count: int) -> str:
 
 def _talk(run: Mapping[str, Any]) -> Iterator[Line]:
     """Both sides of the talk, for a bot that cannot be talked to."""
-    import json
-
     if run["talk"]:
         yield ("  The last messages:", "")
     for entry in run["talk"][-6:]:
         said = entry.get("message", entry)
-        yield (f"  {entry['from']:8} {harmless(json.dumps(said))[:300]}", "dim")
+        yield (f"  {entry['from']:8} {harmless(json.dumps(said))[:_TALK_WIDTH]}", "dim")
     yield (f"  What it printed is in {run['log']}", "dim")
 
 

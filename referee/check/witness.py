@@ -35,6 +35,7 @@ class Run:
     seed: str
     seconds: float
     deals: int | None
+    long_deals: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +90,7 @@ def witness_json(
             "seed": plan.seed,
             "seconds": plan.seconds,
             "deals": plan.deals,
+            "long_deals": plan.long_deals,
             "answers_before": breach.number,
         },
     }
@@ -157,6 +159,7 @@ def read_witness(path: Path) -> Stored:
                 run["seed"],
                 run["seconds"],
                 run["deals"],
+                int(run["long_deals"]),
             ),
             data["fault"],
         )

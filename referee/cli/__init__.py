@@ -33,7 +33,7 @@ def _options(
 
 def main() -> None:
     """The entry point of the ``referee`` command."""
-    from referee.cli import book, check, look, report, run  # noqa: F401  # they register their commands; late, to keep --version quick
+    from referee.cli import book, check, look, report, run, submit  # noqa: F401  # they register their commands; late, to keep --version quick
     from referee.cli.errors import EXPECTED, exit_code
 
     try:

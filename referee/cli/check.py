@@ -2,7 +2,6 @@
 
 import asyncio
 import datetime as dt
-import json
 import secrets
 import shlex
 import traceback
@@ -229,8 +228,6 @@ def _check(plans: Sequence[Plan], wishes: Wishes) -> Exit:
         outcome = check(plan, outputs, baseline=wishes.baseline, strict=wishes.strict)
         for text, style in report(outcome.run, verbose=wishes.verbose):
             console.print(text, style=style, markup=False)
-        if plan.only_doctor:
-            _print_talk(outcome, console)
         done.append(outcome)
     write_reports(done, wishes.reports)
     return max((outcome.exit_code for outcome in done), key=_gravity)
@@ -250,12 +247,6 @@ def named(plan: Plan) -> str:
 def _gravity(code: Exit) -> int:
     """The worst outcome of several bots is that of all."""
     return (Exit.CONFORMS, Exit.INCOMPLETE, Exit.FAILS, Exit.NOT_READY).index(code)
-
-
-def _print_talk(outcome: Report, console: Console) -> None:
-    for entry in outcome.result.scribe.talk:
-        said = json.dumps(entry.get("message", entry), ensure_ascii=True)
-        console.print(f"{entry['ms']:6} ms {entry['from']:8} {said}", markup=False)
 
 
 def write_reports(done: Sequence[Report], wanted: dict[str, Path]) -> None:

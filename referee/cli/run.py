@@ -19,6 +19,7 @@ from referee.cli.tables import counted, json_table, notes, plain_table, rich_tab
 from referee.report.page import write_report
 from referee.seats.sandbox import Choice, choose_sandbox
 from referee.store import Store
+from referee.tournament.checked import only_checked
 from referee.tournament.definition import Definition, load_definition, parse_definition
 from referee.tournament.entrants import Roster, enter
 from referee.tournament.league import (
@@ -86,7 +87,7 @@ def run(
 ) -> None:
     """Play a league from its definition, or go on with it, and print the standings."""
     definition = load_definition(definition_file)
-    roster = enter(definition)
+    roster = only_checked(definition, enter(definition), definition_file)
     console = Console(stderr=True)
     for one in roster.skipped:
         console.print(f"skipped {plain_text(one.path)}: {plain_text(one.reason)}", markup=False)

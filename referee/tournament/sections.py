@@ -141,6 +141,9 @@ class PolicySection(Section):
         default="ranked",
         description="Ranked: no retry, the third fault of a game forfeits it. Dev: a retry, never a forfeit.",
     )
+    checked: bool = Field(
+        default=False, description="Only bots that have passed the rules check may play: referee submit enters them."
+    )
 
 
 class BotSection(Section):

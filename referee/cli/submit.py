@@ -1,0 +1,120 @@
+"""``submit`` and ``withdraw``: who takes part in a tournament, gated by the rules check."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from referee.check.plan import MOVES_A_GAME, Plan
+from referee.check.requirements import Selection
+from referee.check.runs import Outputs, Report, check
+from referee.check.terminal import report
+from referee.check.verdict import Exit
+from referee.cli import app
+from referee.cli.check import FailuresOption, SandboxOption, SecondsOption, guarded, named, plan_for
+from referee.cli.run import Sandbox
+from referee.proceedings import Limits
+from referee.seats.limits import Limits as BotLimits
+from referee.seats.sandbox import choose_sandbox
+from referee.tournament.bot_source import BotSource, find_bot
+from referee.tournament.checked import add_receipt, receipt, receipts_path
+from referee.tournament.definition import Definition, load_definition
+from referee.tournament.submit import Entry, add_bot, entry_for, remove_bot
+
+BotArgument = Annotated[str, typer.Argument(metavar="BOT", help="A folder with bot.toml, a .py file, or a sample bot.")]
+DefinitionArgument = Annotated[Path, typer.Argument(metavar="TOURNAMENT.toml", help="The tournament's definition.")]
+NameOption = Annotated[str | None, typer.Option("--name", help="Name in this tournament instead of the bot's own.")]
+StrictOption = Annotated[bool, typer.Option("--strict", help="A broken SHOULD keeps it out too.")]
+
+
+@app.command(epilog="Example: referee submit bots/mybot tournaments/kitchen.toml")
+def submit(
+    bot: BotArgument,
+    definition_file: DefinitionArgument,
+    name: NameOption = None,
+    strict: StrictOption = False,
+    seconds: SecondsOption = 4.0,
+    failures: FailuresOption = Path("failures"),
+    sandbox: SandboxOption = Sandbox.AUTO,
+) -> None:
+    """Check a bot under a tournament's rules and, only if it conforms, enter it in the definition.
+
+    Comments and layout of the file are kept. A new version of a bot is a new player. Exit codes as of referee check.
+    """
+    definition = load_definition(definition_file)
+    source = find_bot(bot, Path.cwd())
+    entry = entry_for(definition, source, name)
+
+    def run() -> Exit:
+        plan = replace(_plan(definition, source, failures), seconds=seconds, sandbox=choose_sandbox(sandbox.value).kind)
+        outcome = check(plan, Outputs(failures, command=named(plan), options=_options(definition)), strict=strict)
+        console = Console(highlight=False, soft_wrap=True)
+        for text, style in report(outcome.run):
+            console.print(text, style=style, markup=False)
+        if outcome.exit_code is Exit.CONFORMS:
+            _enter(definition_file, bot, source, entry, definition, outcome)
+        else:
+            typer.echo(f"Not entered. {_remedy(outcome)}")
+        return outcome.exit_code
+
+    raise typer.Exit(int(guarded(run)))
+
+
+def _plan(definition: Definition, source: BotSource, failures: Path) -> Plan:
+    """The check that a tournament demands: its rules, seats and limits."""
+    limits = definition.limits
+    move_us = limits.move_ms * 1000
+    frame = Plan(
+        "",
+        None,
+        (definition.rule_set(),),
+        by_name=True,
+        seats=(definition.tournament.seats,),
+        selection=Selection(),
+        limits=Limits(move_us, 0, min(limits.game_s * 1_000_000, MOVES_A_GAME * move_us)),
+        max_in_flight=limits.max_in_flight,
+        bot_limits=BotLimits(memory_mib=limits.memory_mib),
+    )
+    return plan_for(source, frame, failures)
+
+
+def _options(definition: Definition) -> str:
+    return f" --variant {definition.tournament.variant} --seats {definition.tournament.seats}"
+
+
+def _enter(file: Path, text: str, source: BotSource, entry: Entry, definition: Definition, outcome: Report) -> None:
+    exercised, edition = len(outcome.judgement.exercised), outcome.result.plan.selection.edition
+    proof = receipt(source.digest, entry.name, source.version, definition, exercised, edition)
+    add_receipt(receipts_path(file), proof)
+    if entry.known:
+        typer.echo(f"{entry.name} {source.version} is entered in {file} already.")
+    else:
+        add_bot(file, text, source, entry)
+        typer.echo(f"Entered {entry.name} {source.version} in {file}.")
+        if entry.name != source.name:
+            typer.echo(f"It plays as {entry.name}: a new version is a new player, and the earlier one stays.")
+    typer.echo(f"A league that has begun goes on as it was; to play with the new list: referee run {file} --new-season")
+
+
+def _remedy(outcome: Report) -> str:
+    broken: Sequence[str] = [row.requirement.id for row in outcome.judgement.rows if row.breaches]
+    if broken:
+        return (
+            f"Mend {', '.join(dict.fromkeys(broken))} and submit it again; referee explain RULE says what a rule means."
+        )
+    if outcome.exit_code is Exit.INCOMPLETE:
+        return "Some rules could not be put to it; what is UNTESTED above says why."
+    return "Mend what is said above and submit it again."
+
+
+@app.command(epilog="Example: referee withdraw mybot tournaments/kitchen.toml")
+def withdraw(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The bot's name in the tournament.")],
+    definition_file: DefinitionArgument,
+) -> None:
+    """Take a bot out of a definition. A league that has begun goes on with it."""
+    told = remove_bot(definition_file, name)
+    typer.echo(f"Took {name} ({told}) out of {definition_file}. A league that has begun goes on as it was.")
