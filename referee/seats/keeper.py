@@ -14,7 +14,7 @@ from referee.faults import Fault
 from referee.protocol import wire
 from referee.seats.exits import Exit
 from referee.seats.guest import JOIN_SECONDS, Guest
-from referee.seats.launch import BotProcess, LaunchError
+from referee.seats.launch import BotProcess, LaunchError, SandboxError
 from referee.session import Session
 from referee.table import Table
 
@@ -129,7 +129,10 @@ class LocalKeeper(Keeper):
         self.process: BotProcess | None = None
 
     async def run(self) -> None:
-        """Starts the bot, and again after every loss, until it is given up or cancelled."""
+        """Starts the bot, and again after every loss, until it is given up or cancelled.
+
+        Raises ``SandboxError`` if the sandbox that it is to run in does not work any more.
+        """
         failures = restarts = 0
         try:
             while not self.guest.leaving:
@@ -164,6 +167,8 @@ class LocalKeeper(Keeper):
         self.guest.renew()
         try:
             self.process = self._start()
+        except SandboxError:
+            raise  # the machine's fault, not the bot's
         except LaunchError as error:
             return str(error)
         self.on_start(self.process)

@@ -1,0 +1,249 @@
+"""Laps with real bot processes: fresh ones each lap, errors that end a lap, a stop, and nothing left behind."""
+
+import asyncio
+import tempfile
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from referee.deals import seeded_master
+from referee.faults import Fault
+from referee.proceedings import Limits
+from referee.record import result_digest
+from referee.rules import variant
+from referee.seats.program import Command
+from referee.seats.sandbox import SandboxError
+from referee.seats.trees import marker_of, owner, processes
+from referee.store import StoreError
+from referee.tournament.lap import Lap
+from referee.tournament.plan import BotPlan, GamePlan, LeaguePlan
+
+ANY: Final = "from referee.bot import run\nrun(lambda turn: turn.rng.choice(turn.legal))\n"
+
+REMEMBERS: Final = """
+import os
+from collections import defaultdict
+from pathlib import Path
+from referee.bot import Bot, Card, EventKind, run
+
+NOTES = Path(os.environ["HOME"], "hands")
+seen = set(NOTES.read_text().splitlines()) if NOTES.exists() else set()
+games = defaultdict(set)
+
+class Remembers(Bot):
+    '''Keeps every hand of every deal, in memory and in its private folder, and looks for its own among them.'''
+
+    def choose(self, turn):
+        if len(turn.hand) == 6:
+            hand = " ".join(map(str, sorted(turn.hand)))
+            if hand in seen and hand not in games[turn.message.game_id]:
+                print("RECOGNISED", hand, flush=True)
+            games[turn.message.game_id].add(hand)
+        return turn.rng.choice(turn.legal)
+
+    def deal_over(self, over):
+        hands = defaultdict(list)
+        for event in over.history:
+            if event >> 16 == EventKind.PLAY:
+                hands[event >> 8 & 255].append(event & 255)
+        for cards in hands.values():
+            if len(cards) == 6:
+                seen.add(" ".join(str(Card(card)) for card in sorted(cards)))
+        NOTES.write_text("\\n".join(seen))
+
+run(Remembers())
+"""
+
+
+class Sink:
+    """Keeps what a lap reports; ``fails`` names the method that raises, as a full disk would make it."""
+
+    def __init__(self, fails: str = "") -> None:
+        self.fails = fails
+        self.told: list[tuple[str, tuple[Any, ...]]] = []
+
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        def tell(*what: Any) -> None:
+            if name == self.fails:
+                raise StoreError("league.sqlite could not be written; free some disk space and resume")
+            self.told.append((name, what))
+
+        return tell
+
+    def of(self, name: str) -> list[tuple[Any, ...]]:
+        return [what for told, what in self.told if told == name]
+
+
+def plan_of(folder: Path, programs: dict[str, str], **more: Any) -> LeaguePlan:
+    bots = {}
+    for name, program in programs.items():
+        (folder / f"{name}.py").write_text(program)
+        bots[name] = BotPlan(name, "1", Command(("python", f"{name}.py"), folder, name, only=(f"{name}.py",)))
+    rules = variant("auction-pitch").with_rules({"max_deals": 2})
+    terms = {"sandbox": "none", "limits": Limits(60_000_000, 0, 0)} | more
+    return LeaguePlan("test", seeded_master("lap"), rules, 3, "place", "", bots, folder / "logs", **terms)
+
+
+def games_of(names: Sequence[str], sets: int, rotations: Sequence[int]) -> list[GamePlan]:
+    games = []
+    for number in range(sets):
+        for rotation in rotations:
+            seats = tuple(names[(seat + rotation) % 3] for seat in range(3))
+            games.append(GamePlan(f"s{number}-{rotation}", f"s{number}", rotation, seats, (0, 0, 0)))
+    return games
+
+
+def play(
+    plan: LeaguePlan,
+    games: Sequence[GamePlan],
+    sink: Sink,
+    during: Callable[[asyncio.Event, Lap], Awaitable[None]] | None = None,
+) -> None:
+    """Plays a lap; afterwards there is no process, folder or handle more than before."""
+    before = len(list(Path("/proc/self/fd").iterdir()))
+
+    async def whole() -> None:
+        stop = asyncio.Event()
+        lap = Lap(plan, games, sink, stop)
+        beside = asyncio.ensure_future(during(stop, lap)) if during else None
+        try:
+            await lap.play()
+        finally:
+            if beside is not None:
+                await beside
+
+    try:
+        asyncio.run(whole())
+    finally:
+        assert [pid for pid in processes() if (marker_of(pid) or "").startswith(owner())] == []
+        assert list(Path(tempfile.gettempdir()).glob(f"bot-{owner()}.*")) == []
+        assert len(list(Path("/proc/self/fd").iterdir())) <= before + 4  # gRPC keeps four for good, once
+
+
+NAMES: Final = ("x", "y", "z")
+THREE: Final = dict.fromkeys(NAMES, ANY)
+
+
+# Memory
+
+
+def recognised(logs: Path) -> int:
+    return sum(log.read_text("utf-8").count("RECOGNISED") for log in logs.glob("*.log"))
+
+
+@pytest.mark.parametrize("sandbox", ["none", pytest.param("bubblewrap", marks=pytest.mark.needs("bwrap"))])
+def test_a_bot_that_remembers_never_meets_a_deal_again(tmp_path: Path, sandbox: str) -> None:
+    """A duplicate league, rotation by rotation: each lap has fresh processes and fresh private folders."""
+    plan = plan_of(tmp_path, dict.fromkeys(NAMES, REMEMBERS), sandbox=sandbox)
+    sink = Sink()
+    for rotation in range(3):
+        play(plan, games_of(NAMES, 3, [rotation]), sink)
+    assert len(sink.of("finished")) == 9
+    assert not sink.of("fault")
+    assert recognised(plan.log_dir) == 0
+
+
+def test_a_bot_that_remembers_would_recognise_its_hand_in_one_lap(tmp_path: Path) -> None:
+    """The test above would find it out: with all rotations in one lap, hands are recognised."""
+    plan = plan_of(tmp_path, dict.fromkeys(NAMES, REMEMBERS), max_in_flight=1)
+    play(plan, games_of(NAMES, 2, [0, 1, 2]), Sink())
+    assert recognised(plan.log_dir) > 0
+
+
+# Results
+
+
+def test_results_do_not_depend_on_how_much_is_played_at_once(tmp_path: Path) -> None:
+    digests = []
+    for in_flight in (1, 3, 64):
+        sink = Sink()
+        play(plan_of(tmp_path, THREE, max_in_flight=in_flight), games_of(NAMES, 5, [0]), sink)
+        digests.append({game.fixture_id: result_digest(record) for game, _, record in sink.of("finished")})
+    assert digests[0] == digests[1] == digests[2]
+    assert len(digests[0]) == 5
+
+
+def test_every_process_is_told_to_the_organiser(tmp_path: Path) -> None:
+    sink = Sink()
+    play(plan_of(tmp_path, THREE), games_of(NAMES, 1, [0]), sink)
+    told = [process for (launched,) in sink.of("launched") for process in launched]
+    assert sorted(process["entrant"] for process in told) == list(NAMES)
+    assert all(process["sandbox"] == "none" and process["pid"] > 1 for process in told)
+
+
+# What ends a lap
+
+
+@pytest.mark.parametrize("fails", ["finished", "ruled", "launched", "fault", "tick", "withdrawn"])
+def test_what_the_store_cannot_take_ends_the_lap_with_its_error(tmp_path: Path, fails: str) -> None:
+    """Whatever it was, and whoever noticed: a message, the clock, a keeper. Nobody is blamed and nothing hangs."""
+    programs = THREE | {"z": "from referee.bot import run\nrun(lambda turn: 99)\n"}
+    if fails in {"fault", "withdrawn"}:
+        programs["z"] = "raise SystemExit(3)\n"
+    sink = Sink(fails)
+    with pytest.raises(StoreError, match="free some disk space and resume"):
+        play(plan_of(tmp_path, programs), games_of(NAMES, 3, [0]), sink)
+    assert {what[1] for what in sink.of("fault")} <= {Fault.START_FAILED}
+
+
+def test_a_sandbox_that_is_missing_ends_the_lap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(*_: Any, **__: Any) -> Any:
+        raise SandboxError("bubblewrap is not installed: apt install bubblewrap")
+
+    monkeypatch.setattr("referee.tournament.lap.launch", missing)
+    with pytest.raises(SandboxError, match="apt install bubblewrap"):
+        play(plan_of(tmp_path, THREE), games_of(NAMES, 1, [0]), Sink())
+
+
+def test_a_game_whose_record_cannot_be_written_is_no_contest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    from referee.tournament import lap
+
+    real = lap.write_record
+
+    def fails(table: Any, about: Any) -> Any:
+        if table.spec.key == "s1-0":
+            raise KeyError("CARD_QH")
+        return real(table, about)
+
+    monkeypatch.setattr(lap, "write_record", fails)
+    sink = Sink()
+    play(plan_of(tmp_path, THREE), games_of(NAMES, 3, [0]), sink)
+    assert [game.fixture_id for game, _ in sink.of("no_contest")] == ["s1-0"]
+    assert len(sink.of("finished")) == 2
+    assert "CARD_QH" in caplog.text
+
+
+def test_a_stop_ends_the_lap_soon_and_sends_the_bots_off(tmp_path: Path) -> None:
+    slow = ANY.replace("run(lambda", "import time\nrun(lambda").replace("turn.rng", "time.sleep(0.01) or turn.rng")
+
+    async def stop_soon(stop: asyncio.Event, lap: Lap) -> None:
+        async with asyncio.timeout(60):
+            while not lap._hall.seated:  # noqa: ASYNC110 - what is looked for tells nobody
+                await asyncio.sleep(0.01)
+        await asyncio.sleep(0.2)
+        stop.set()
+
+    sink = Sink()
+    play(plan_of(tmp_path, dict.fromkeys(NAMES, slow), max_in_flight=1), games_of(NAMES, 300, [0]), sink, stop_soon)
+    assert len(sink.of("finished")) < 300
+    assert not sink.of("fault")
+    assert not sink.of("no_contest")
+
+
+def test_a_stop_while_bots_are_starting_is_no_fault_of_theirs(tmp_path: Path) -> None:
+    sleeper = "import time\ntime.sleep(3600)\n"
+
+    async def stop_soon(stop: asyncio.Event, lap: Lap) -> None:
+        async with asyncio.timeout(60):
+            while not sink.of("launched"):  # noqa: ASYNC110 - as above
+                await asyncio.sleep(0.01)
+        stop.set()
+
+    sink = Sink()
+    play(plan_of(tmp_path, THREE | {"z": sleeper}), games_of(NAMES, 3, [0]), sink, stop_soon)
+    assert not sink.of("fault")
+    assert not sink.of("withdrawn")
