@@ -92,12 +92,15 @@ def to_play(
 ) -> Deal:
     """A position in which seat A has to play from this hand, the cards on the table having been played before him.
 
-    Four seats; the others' hands are empty. ``trump`` is the letter of the suit, ``None`` before the pitch.
+    Four seats, or the number nearest to it that the game is for; the others' hands are empty. ``trump`` is the letter of
+    the suit, ``None`` before the pitch.
     """
-    deal = Deal(rules_of(rules), 4, 3, PACK)
+    ruleset = rules_of(rules)
+    seats = min(max(4, ruleset.players[0]), ruleset.players[1])
+    deal = Deal(ruleset, seats, seats - 1, PACK)
     played = parse_cards(table)
-    deal.kind, deal.seat, deal.leader = Kind.PLAY, 0, -len(played) % 4
-    deal.hands = [parse_hand(hand), 0, 0, 0]
+    deal.kind, deal.seat, deal.leader = Kind.PLAY, 0, -len(played) % seats
+    deal.hands = [parse_hand(hand), *[0] * (seats - 1)]
     deal.trump = None if trump is None else SUITS.index(trump)
     deal.trick = list(played)
     deal.pitcher, deal.bid = 0, 2

@@ -160,7 +160,7 @@ def test_choices(case: Case) -> None:
     else:
         assert [action_text(kind, action) for action in legal] == expected
     for word, clause in case["refused"].items():
-        violation = deal.verify(parse_action(kind, word))
+        violation = deal.verify(int(word) if word.isdigit() else parse_action(kind, word))
         assert violation is not None
         assert violation.rule == clause
 
