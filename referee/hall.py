@@ -76,7 +76,10 @@ class Hall:
                 wrong = (action.rule, action.sentence, answer.raw)
                 self._judge(table, table.malformed, turn_id, *wrong, answer.charged_us)
             else:
-                self._judge(table, table.answer, turn_id, action, answer.charged_us)
+                try:  # as in _judge, without a call more for every answer
+                    self._carry(table, table.answer(turn_id, action, answer.charged_us))
+                except Exception:  # noqa: BLE001
+                    self._failed(table)
         self._serve_local()
 
     def silent(self, silence: Silence) -> None:
@@ -106,11 +109,11 @@ class Hall:
         try:
             self._carry(table, umpire(*said))
         except Exception:  # noqa: BLE001  # whatever it is, one game is spoiled by it, not the league
-            _LOG.exception("game %s: %s", table.spec.key, _OUR_FAULT)
-            self._spoil(table)
+            self._failed(table)
 
-    def _spoil(self, table: Table) -> None:
-        """Ends a game in which the referee failed, in whatever state that has left it."""
+    def _failed(self, table: Table) -> None:
+        """Ends a game in which the referee fails at this moment, in whatever state that has left it."""
+        _LOG.exception("game %s: %s", table.spec.key, _OUR_FAULT)
         players = self.seated.get(table)
         if players is not None:
             table.result, table.void, table.open = None, _OUR_FAULT, None

@@ -9,10 +9,9 @@ in microseconds on one monotonic clock.
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from referee.protocol import wire
-from referee.protocol.translate import Malformed, read_move, turn_message
+from referee.protocol.translate import Malformed, add_turn, read_move
 from referee.rules import Action
 from referee.table import Table
 from referee.view import Turn
@@ -96,7 +95,6 @@ class Session:
         self._notices.clear()
         self.cautious = min(self.cautious, len(self.waiting))
         room = 1 if self.cautious else self.max_in_flight
-        turns: Any = response.turns
         while self.waiting and room:
             pending = self.waiting.popleft()
             if pending.table.open is not pending.turn:
@@ -104,9 +102,9 @@ class Session:
                 continue  # judged meanwhile: its seat has forfeited, or the game is no contest
             room -= 1
             self.open[pending.turn.turn_id] = pending
-            turns.append(turn_message(pending.turn))
+            add_turn(response, pending.turn)
         self._start_clock(now_us)
-        return response if turns or response.rulings or response.notices else None
+        return response if self.open or response.rulings or response.notices else None
 
     def _start_clock(self, now_us: int) -> None:
         """The bot's time begins; where the oldest turn was out before the stream was lost, it has begun already."""

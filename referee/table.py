@@ -75,9 +75,10 @@ class Table:
         turn = self.open
         if turn is None or turn.turn_id != turn_id:
             return []
-        violation = self._deal.verify(action)
-        if violation:
-            return self._refuse(turn, Fault.ILLEGAL_ACTION, violation, charged_us, action=action)
+        if action not in turn.legal:  # ``verify`` says why; what is legal comes from the same phase
+            violation = self._deal.verify(action)
+            if violation:
+                return self._refuse(turn, Fault.ILLEGAL_ACTION, violation, charged_us, action=action)
         seat = turn.chair.seat
         limit = self.spec.limits.game_us
         if limit and self.game_us[seat] + charged_us > limit:
@@ -125,7 +126,7 @@ class Table:
 
     def _proceed(self, outputs: list[Output]) -> list[Output]:
         """Goes on until a player has to be asked: new deals, moves of the house, seats whose time is spent."""
-        while not self.closed:
+        while self.result is None and self.void is None:
             deal = self.deal
             if deal is None or deal.outcome is not None:
                 self._new_deal(outputs)
@@ -156,16 +157,16 @@ class Table:
             deal,
             self.game,
             self.spec.chairs[seat],
-            turn_id=self._turn_ids(),
-            decision=self.decisions[seat],
-            retry=self._retry,
-            move_us=max(self.spec.limits.move_us - self._used, 0),
-            bank_us=self.bank[seat],
+            self._turn_ids(),
+            self.decisions[seat],
+            self._retry,
+            max(self.spec.limits.move_us - self._used, 0) if self._used else self.spec.limits.move_us,
+            self.bank[seat],
         )
 
     def _apply(self, action: Action, outputs: list[Output]) -> list[Output]:
         """Carries out an action, and closes the deal and the game if it was the last."""
-        deal = self._deal
+        deal = self._deal if self.deal is None else self.deal
         self.decisions[deal.seat] += 1
         self.steps += 1
         self.open = None
@@ -188,11 +189,12 @@ class Table:
 
     def _charge(self, seat: int, charged_us: int) -> None:
         """Books the time of one input: what exceeds the move allowance comes off the bank."""
-        allowance = max(self.spec.limits.move_us - self._used, 0)
-        self._used += charged_us
-        self.bank[seat] = max(self.bank[seat] - max(charged_us - allowance, 0), 0)
+        used, self._used = self._used, self._used + charged_us
         self.game_us[seat] += charged_us
         self.charged[seat].append(charged_us)
+        move_us = self.spec.limits.move_us
+        if self._used > move_us:
+            self.bank[seat] = max(self.bank[seat] - (self._used - max(move_us, used)), 0)
 
     def _refuse(
         self,

@@ -56,7 +56,7 @@ class Turn:
 
 
 def see(
-    deal: Deal, game: Game, chair: Chair, *, turn_id: int, decision: int, retry: int, move_us: int, bank_us: int
+    deal: Deal, game: Game, chair: Chair, turn_id: int, decision: int, retry: int, move_us: int, bank_us: int
 ) -> Turn:
     """What the seat to decide is told. Every argument of ``Turn`` below is public, or the seat's own."""
     playing = deal.kind is Kind.PLAY

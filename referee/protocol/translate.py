@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from referee.cards import cards_in, is_card, mask_of
+from referee.cards import PACK, cards_in, is_card, mask_of
 from referee.faults import Consequence, Fault
 from referee.proceedings import DealClosed, Ruling, TableResult
 from referee.protocol import wire
@@ -17,7 +17,7 @@ from referee.rules import Action, Award, Call, Ending, Keeps, Kind, RuleSet
 from referee.rules.ruleset import allowed_values
 from referee.view import Chair, Turn
 
-_new_turn: Any = wire.Turn  # the stubs have a type for each enum's numbers; here they are the domain's plain integers
+_CARDS = frozenset(PACK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +30,17 @@ class Malformed:
 
 def turn_message(turn: Turn) -> wire.Turn:
     """The message of a turn."""
+    response = wire.PlayResponse()
+    add_turn(response, turn)
+    return response.turns[0]
+
+
+def add_turn(response: wire.PlayResponse, turn: Turn) -> None:
+    """Writes a turn into a response, where it is made once and not copied."""
     chair = turn.chair
     sides = chair.rules.sides
-    message: wire.Turn = _new_turn(
+    add: Any = response.turns.add  # the stubs have a type for each enum's numbers; here they are plain integers
+    message: wire.Turn = add(
         turn_id=turn.turn_id,
         game_id=chair.game_id,
         kind=turn.kind,
@@ -54,7 +62,7 @@ def turn_message(turn: Turn) -> wire.Turn:
         bid=turn.bid,
         turn_up=turn.turn_up or 0,
         stock_count=turn.stock_count,
-        discards=cards_in(turn.laid_away),
+        discards=cards_in(turn.laid_away) if turn.laid_away else (),
         target=chair.rules.target,
         set_backs=by_seat(turn.set_backs, sides, chair.seats),
         move_ms=turn.move_us // 1000,
@@ -62,7 +70,6 @@ def turn_message(turn: Turn) -> wire.Turn:
         bot_seed=chair.bot_seed,
     )
     fill_options(message.options, turn.kind, turn.legal)
-    return message
 
 
 def fill_options(message: wire.Options, kind: Kind | None, legal: Sequence[Action]) -> None:
@@ -100,7 +107,11 @@ _FIELD = {
 def read_move(move: wire.Move, kind: Kind) -> Action | Malformed:
     """The action of a move that answers a turn of this kind, or what is wrong with the message."""
     expected = _FIELD[kind]
-    fields = [field.name for field, _ in move.ListFields() if field.name != "turn_id"]
+    found = move.ListFields()
+    if len(found) == 2 and kind is Kind.PLAY and move.turn_id and found[1][0].name == "card" and found[1][1] in _CARDS:
+        card: Action = found[1][1]
+        return card
+    fields = [field.name for field, _ in found if field.name != "turn_id"]
     if fields != [expected]:
         if not fields and kind is Kind.DISCARD:
             return 0
