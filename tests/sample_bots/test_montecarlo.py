@@ -185,7 +185,7 @@ def test_strict_following_tells_more() -> None:
     [
         ({}, Objective.POINTS, 3.0),  # High, Low and Game
         ({"max_deals": 1}, Objective.PLACE, 0.75),  # the game ends here, 3 to 3 and 0
-        ({}, Objective.PLACE, 0.5 * 0.5 + 0.5 / (1 + math.exp(-3 * 0.45))),
+        ({}, Objective.PLACE, 0.5 * 0.5 + 0.5 / (1 + math.exp(-3 * (0.32 + 0.24 / 4)))),
     ],
 )
 def test_what_counts_is_what_is_told(rules: dict[str, Any], objective: Objective, worth: float) -> None:
