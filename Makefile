@@ -7,7 +7,7 @@ BIN := .venv/bin
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv league test lint format types imports proto-lint check-generated coverage bench proof docs clean
+.PHONY: help venv league test lint format types imports proto-lint check-generated coverage oracle mutants chaos bench proof docs clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r name what; do printf '  make %-16s %s\n' "$$name" "$$what"; done
@@ -60,6 +60,17 @@ coverage: .venv/dev.stamp ## the tests of the rules alone must cover every branc
 	@$(BIN)/coverage run -m pytest -q tests/rules
 	@$(BIN)/coverage combine --quiet
 	@$(BIN)/coverage report --include='referee/rules/*' --fail-under=100
+
+oracle: .venv/dev.stamp ## both rules engines in step through 100,000 positions of each game, and all of perft (an hour)
+	@$(BIN)/python -m tests.rules.perft
+	@$(BIN)/python -m tests.rules.lockstep --positions 100000
+	@$(BIN)/python -m tests.rules.lockstep_family --positions 100000
+
+mutants: .venv/dev.stamp ## mutation testing of the rules, taken up where it stopped (MUTANTS='--sample 300')
+	@$(BIN)/python -m tests.mutants $(MUTANTS)
+
+chaos: .venv/dev.stamp ## kill a referee a thousand times while it plays, and prove that nothing is lost
+	@$(BIN)/python -m tests.chaos
 
 bench: .venv/dev.stamp ## run each benchmark; each prints its ratio to a yardstick of the same run
 	@$(BIN)/python -c 'import pyspiel' 2>/dev/null || $(BIN)/python -m pip install -q open_spiel || echo 'bench: open_spiel is not to be had here, the kernel has no yardstick'

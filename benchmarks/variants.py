@@ -37,7 +37,7 @@ def gap_of(rules: RuleSet, number: int, seed: str, careful: list[Player], others
     gap = 0.0
     for mine in range(rotations):
         places = play(table_of(rules, mine, careful, others), rules, seed, number, mine)
-        points = place_points([places[seat % rotations] for seat in range(seats)], rules.sides)
+        points = place_points(places, rules.sides)
         own = [points[seat] for seat in range(seats) if seat % rotations == mine]
         rest = [points[seat] for seat in range(seats) if seat % rotations != mine]
         gap += sum(own) / len(own) - sum(rest) / len(rest)

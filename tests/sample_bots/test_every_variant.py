@@ -22,9 +22,8 @@ def test_whole_games_of_every_variant_without_an_irregularity(name: str, monkeyp
     monkeypatch.setattr(variants, "play", play)
     gap = variants.contest(name, 2, "test")
     assert gap.sets == 2
-    rules = variant(name)
-    sides = rules.side_count(rules.players[0])
-    assert [len(found) for found in places] == [sides] * 2 * sides
+    seats = variant(name).players[0]
+    assert [len(found) for found in places] == [seats] * 2 * variant(name).side_count(seats)
 
 
 def test_careful_is_ahead_over_all_games() -> None:
