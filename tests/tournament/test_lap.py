@@ -2,7 +2,9 @@
 
 import asyncio
 import tempfile
+import time
 from collections.abc import Awaitable, Callable, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
@@ -215,6 +217,47 @@ def test_a_game_whose_record_cannot_be_written_is_no_contest(
     assert [game.fixture_id for game, _ in sink.of("no_contest")] == ["s1-0"]
     assert len(sink.of("finished")) == 2
     assert "CARD_QH" in caplog.text
+
+
+LATE_ONCE: Final = """
+import time
+from referee.bot import run
+
+run(lambda turn: time.sleep(2 * (turn.decision == 0)) or turn.rng.choice(turn.legal))
+"""
+
+
+@pytest.mark.parametrize("stall", [0.0, 0.5])
+def test_who_is_late_while_the_referee_itself_stalls_is_not_blamed(tmp_path: Path, stall: float) -> None:
+    """The game is no contest, for its organiser to have it played again; without a stall it is a time-out."""
+
+    async def stalls(_stop: asyncio.Event, lap: Lap) -> None:
+        async with asyncio.timeout(60):
+            while not lap._keepers or not lap._keepers["z", 0].guest.session.open:  # noqa: ASYNC110 - as above
+                await asyncio.sleep(0.002)
+        time.sleep(stall)  # noqa: ASYNC251 - the whole event loop stands still
+
+    sink = Sink()
+    plan = plan_of(tmp_path, THREE | {"z": LATE_ONCE}, limits=Limits(1_000_000, 0, 0))
+    play(plan, games_of(NAMES, 1, [0]), sink, stalls)
+    reasons = [reason for _, reason in sink.of("no_contest")]
+    ruled = {ruling.fault for _, ruling in sink.of("ruled")}
+    if stall:
+        assert "the referee stalled for" in reasons[0]
+        assert not ruled
+    else:
+        assert not reasons
+        assert ruled == {Fault.TIMEOUT_MOVE}
+
+
+def test_a_jump_of_the_wall_clock_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hours = count(1)
+    monkeypatch.setattr(time, "time", lambda: 3600.0 * next(hours) * (-1) ** next(hours))
+    sink = Sink()
+    play(plan_of(tmp_path, THREE, limits=Limits(30_000_000, 0, 0)), games_of(NAMES, 3, [0]), sink)
+    assert len(sink.of("finished")) == 3
+    assert not sink.of("ruled")
+    assert not sink.of("fault")
 
 
 def test_a_stop_ends_the_lap_soon_and_sends_the_bots_off(tmp_path: Path) -> None:

@@ -1,0 +1,246 @@
+"""Remote bots: started by hand with the address and token that the referee prints; away and back; gone for good."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from referee.seats import keeper
+from referee.store import Store
+from referee.tournament import runner
+from referee.tournament.definition import load_definition
+from referee.tournament.entrants import enter
+from referee.tournament.league import begin, plan_of, read_league
+from referee.tournament.runner import Outcome, Runner
+from referee.tournament.schedule import plan
+from tests.chaos import PATIENCE, REFEREE, ROOT
+from tests.tls import write_pair
+
+ANY: Final = "from referee.bot import run\nrun(lambda turn: turn.rng.choice(turn.legal))\n"
+
+COMES_BACK: Final = """
+import raw
+
+answers = 0
+
+def answer(turn):
+    global answers
+    answers += 1
+    return raw.first_choice(turn)
+
+with raw.dial() as (stream, out):
+    raw.answer_all(stream, out, answer, until=lambda: answers >= 5)
+print("away", flush=True)
+raw.play()
+print("farewell", flush=True)
+"""
+
+
+def definition(folder: Path, *, sets: int = 4, wait: str = "60s", variant: str = "auction-pitch") -> Path:
+    """A league of two local bots and a remote one (or of two sides), plain deals."""
+    (folder / "any.py").write_text(ANY)
+    sides = variant == "partnership-pitch"
+    local = '[[bots]]\npath = "any.py"\n' + ("" if sides else "copies = 2\n")
+    text = f"""
+[tournament]
+name = "Remote"
+variant = "{variant}"
+seats = {4 if sides else 3}
+[rules]
+max_deals = 3
+[schedule]
+sets = {sets}
+duplicate = false
+[limits]
+move_ms = 60000
+{local}
+[[bots]]
+name = "far"
+remote = true
+wait = "{wait}"
+"""
+    path = folder / "remote.toml"
+    path.write_text(text)
+    return path
+
+
+class Watch:
+    """A listener that starts remote bots as they are expected, and keeps what it is told."""
+
+    def __init__(self, program: str, restart: bool = False) -> None:
+        self.program, self.restart = program, restart
+        self.bots: list[subprocess.Popen[str]] = []
+        self.expected: list[tuple[str, str, str]] = []
+        self.told: list[tuple[Any, ...]] = []
+
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        return lambda *what: self.told.append((name, *what))
+
+    def remote(self, entrant: str, address: str, token: str) -> None:
+        self.expected.append((entrant, address, token))
+        if self.program:
+            self.start(address, token)
+
+    def start(self, address: str, token: str, **more: str) -> None:
+        paths = f"{ROOT}{os.pathsep}{ROOT / 'tests' / 'badbots'}"
+        environment = os.environ | {"REFEREE_ADDRESS": address, "REFEREE_TOKEN": token, "PYTHONPATH": paths} | more
+        argv = [sys.executable, "-c", self.program]
+        self.bots.append(
+            subprocess.Popen(argv, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        )
+
+    def of(self, name: str) -> list[tuple[Any, ...]]:
+        return [what for told, *what in self.told if told == name]  # type: ignore[misc]
+
+    def ends(self) -> list[int]:
+        """The exit codes of the bots, which end by themselves."""
+        for bot in self.bots:
+            bot.communicate(timeout=PATIENCE)
+        return [bot.returncode for bot in self.bots]
+
+
+@pytest.fixture
+def watches() -> Iterator[list[Watch]]:
+    made: list[Watch] = []
+    yield made
+    for bot in (bot for watch in made for bot in watch.bots):
+        bot.kill()
+        bot.communicate()
+
+
+def play(folder: Path, file: Path, watch: Watch) -> tuple[Outcome, Path]:
+    """Plays the league in this process, at a port of 127.0.0.1 that the system chooses."""
+    wanted = load_definition(file)
+    store = folder / "remote.sqlite"
+    tokens = {"far": "a-token-for-far"}
+    begin(wanted, enter(wanted), store, "none", tokens)
+    with Store.write(store) as opened:
+        league = read_league(opened)
+        schedule = plan(league.definition.shape(), league.entrants)
+        terms = plan_of(league, folder / "logs", "none", "tcp:127.0.0.1:0")
+        return Runner(opened, league, schedule, terms, watch).run(), store
+
+
+def test_one_remote_bot_stays_from_lap_to_lap_and_stage_to_stage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, watches: list[Watch]
+) -> None:
+    monkeypatch.setattr(runner, "_FIRST_STAGE", 2)
+    monkeypatch.setattr(runner, "LAP_SECONDS", 0.001)  # one set a stage
+    watch = Watch(ANY)
+    watches.append(watch)
+    outcome, _ = play(tmp_path, definition(tmp_path, sets=5), watch)
+    assert outcome == Outcome(True, 5, 0, 0)
+    ((entrant, address, token),) = watch.expected
+    assert (entrant, token) == ("far", "a-token-for-far")
+    assert re.fullmatch(r"tcp:127\.0\.0\.1:[1-9]\d*", address)
+    assert watch.ends() == [0]
+    assert not watch.of("fault")
+
+
+def test_partners_who_dial_in_have_a_token_each(tmp_path: Path, watches: list[Watch]) -> None:
+    watch = Watch(ANY)
+    watches.append(watch)
+    outcome, _ = play(tmp_path, definition(tmp_path, sets=2, variant="partnership-pitch"), watch)
+    assert outcome == Outcome(True, 2, 0, 0)
+    assert [token for _, _, token in watch.expected] == ["a-token-for-far", "a-token-for-far.1"]
+    assert watch.ends() == [0, 0]
+
+
+def test_a_remote_bot_that_is_away_for_a_moment_plays_on(tmp_path: Path, watches: list[Watch]) -> None:
+    watch = Watch(COMES_BACK)
+    watches.append(watch)
+    outcome, store = play(tmp_path, definition(tmp_path), watch)
+    assert outcome == Outcome(True, 4, 0, 0)
+    out, _ = watch.bots[0].communicate(timeout=PATIENCE)
+    assert out == "away\nfarewell\n"
+    assert [fault[:2] for fault in watch.of("fault")] == [["far", "DISCONNECT"]]
+    with Store.read(store) as opened:
+        assert all(not game.summary["forfeits"] for game in opened.games())
+
+
+def test_a_remote_bot_that_does_not_come_back_is_withdrawn_and_the_league_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, watches: list[Watch]
+) -> None:
+    monkeypatch.setattr(keeper, "GRACE_SECONDS", 0.3)
+    watch = Watch(COMES_BACK.replace("raw.play()", "raise SystemExit(7)"))
+    watches.append(watch)
+    outcome, store = play(tmp_path, definition(tmp_path), watch)
+    assert outcome.finished
+    assert outcome.void == 4  # every table has it
+    ((entrant, reason),) = watch.of("withdrawn")
+    assert (entrant, reason) == ("far", "It was away for more than 0 seconds.")
+    assert watch.ends() == [7]
+    with Store.read(store) as opened:
+        assert "far was withdrawn" in (opened.sets()[0].reason or "")
+
+
+def test_a_remote_bot_that_never_dials_in_is_withdrawn(tmp_path: Path, watches: list[Watch]) -> None:
+    watch = Watch("")
+    outcome, _ = play(tmp_path, definition(tmp_path, wait="1s"), watch)
+    assert outcome.finished
+    assert watch.of("withdrawn") == [["far", "It did not dial in within 1 seconds."]]
+
+
+# By the command line
+
+
+def started(folder: Path, *options: str) -> tuple["subprocess.Popen[str]", str, str]:
+    """A referee that was started with a port of its own choice, and the address and token that it prints."""
+    file = definition(folder, sets=3)
+    argv = [*REFEREE, "run", str(file), "--store", str(folder / "cli.sqlite"), "--sandbox", "none", "--output", "plain"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "COLUMNS": "60"}
+    referee = subprocess.Popen(
+        [*argv, *options], cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert referee.stderr is not None
+    for line in referee.stderr:
+        found = re.search(r"REFEREE_ADDRESS=(\S+) REFEREE_TOKEN=(\S+)", line)
+        if found:
+            return referee, found[1], found[2]
+    raise AssertionError(referee.communicate())
+
+
+def test_a_bot_is_started_by_hand_with_what_the_referee_prints(tmp_path: Path, watches: list[Watch]) -> None:
+    referee, address, token = started(tmp_path, "--listen", "127.0.0.1:0")
+    watch = Watch(ANY)
+    watches.append(watch)
+    watch.start(address, token)
+    out, err = referee.communicate(timeout=PATIENCE)
+    assert referee.returncode == 0, err
+    assert "far" in out
+    assert watch.ends() == [0]
+
+
+def test_over_tls_a_bot_is_started_with_the_certificate_to_trust(tmp_path: Path, watches: list[Watch]) -> None:
+    certificate, key = write_pair(tmp_path)
+    referee, address, token = started(tmp_path, "--listen", "localhost:0", "--tls-cert", certificate, "--tls-key", key)
+    assert address.startswith("tls:localhost:")
+    watch = Watch(ANY)
+    watches.append(watch)
+    watch.start(address, token)  # without the certificate it does not trust this referee
+    assert watch.ends() == [1]
+    watch.start(address, token, REFEREE_CA=certificate)
+    _, err = referee.communicate(timeout=PATIENCE)
+    assert referee.returncode == 0, err
+    assert watch.ends() == [1, 0]
+
+
+def test_a_referee_with_a_remote_bot_stops_cleanly_and_says_farewell(tmp_path: Path, watches: list[Watch]) -> None:
+    referee, address, token = started(tmp_path, "--listen", "127.0.0.1:0")
+    slow = "import time\nrun(lambda turn: print('asked', flush=True) or time.sleep(0.05) or "
+    watch = Watch(ANY.replace("run(lambda turn: ", slow))
+    watches.append(watch)
+    watch.start(address, token)
+    assert watch.bots[0].stdout is not None
+    assert watch.bots[0].stdout.readline() == "asked\n"
+    referee.send_signal(signal.SIGINT)
+    out, err = referee.communicate(timeout=PATIENCE)
+    assert referee.returncode == 130, err
+    assert "Go on with: referee resume" in out
+    assert watch.ends() == [0]
