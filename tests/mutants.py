@@ -30,6 +30,7 @@ from typing import Final
 
 import pytest
 
+from tests.mutants_report import write_report
 from tests.mutations import Mutant, mutants_of
 
 ROOT: Final = Path(__file__).resolve().parents[1]
@@ -177,16 +178,15 @@ def main() -> None:
     options = parser.parse_args()
     os.chdir(ROOT)
     mutants = all_mutants([name for name in options.modules.split(",") if name])
+    every = len(mutants)
     if options.sample:
         random.Random(options.seed).shuffle(mutants)  # noqa: S311  # a draw to be repeated
         mutants = mutants[: options.sample]
-    results = Results(options.results)
     if not options.write:
-        run(mutants, results, options.survivors, options.jobs)
-        results = Results(options.results)
-    from tests.mutants_report import write_report
-
-    write_report(mutants, results.known, f"--sample {options.sample} --seed {options.seed}" if options.sample else "")
+        run(mutants, Results(options.results), options.survivors, options.jobs)
+    told = f"--modules {options.modules}" if options.modules else ""
+    told += f" --sample {options.sample} --seed {options.seed}" if options.sample else ""
+    write_report(mutants, Results(options.results).known, told, every)
 
 
 def run(mutants: Sequence[Mutant], results: Results, survivors_again: bool, jobs: int) -> None:

@@ -46,6 +46,7 @@ class Mutant:
 
     id: str
     module: str
+    line: int
     line_text: str
     change: str
     apply: Callable[[], ast.Module]
@@ -78,7 +79,7 @@ def mutants_of(module: str, source: str) -> list[Mutant]:
         def apply(number: int = number) -> ast.Module:
             return _faulty(source, number)
 
-        found.append(Mutant(f"{module}:{line}:{column}:{number}", module, text, change, apply))
+        found.append(Mutant(f"{module}:{line}:{column}:{number}", module, line, text, change, apply))
     return found
 
 

@@ -268,3 +268,18 @@ def test_settlement_of_set_backs() -> None:
 def test_without_settlement_nobody_pays() -> None:
     assert settlement(rules_of({"settlement": "none"}), 0, [7, 0, 0], [0, 0, 0]) == (0, 0, 0)
     assert settlement(PITCH, None, [6, 0, 0], [0, 0, 0]) == (0, 0, 0)
+
+
+def test_reasons_as_people_read_them() -> None:
+    assert [reason.value for reason in EndReason] == [
+        "smudge",
+        "pitcher first",
+        "by High",
+        "by Low",
+        "by Jack",
+        "by Game",
+        "target reached",
+        "turned card",
+        "gift",
+        "cap of deals",
+    ]

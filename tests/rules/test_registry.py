@@ -6,6 +6,27 @@ from referee.rules import RuleSetError, variant, variant_names
 from referee.rules.registry import ALIASES
 
 PITCH = variant("auction-pitch")
+OTHER_NAMES = {
+    "pitch": "auction-pitch",
+    "auction-pitch-stick-the-dealer": "auction-pitch-forced",
+    "pitch-smudge": "smudge",
+    "setback": "partnership-pitch",
+    "set-back": "partnership-pitch",
+    "all-4s": "all-fours",
+    "high-low-jack": "all-fours",
+    "old-sledge": "seven-up",
+    "sledge": "seven-up",
+    "7-up": "seven-up",
+    "trinidad-all-fours": "trinidad",
+    "all-foes": "trinidad",
+    "double-pedro": "cinch",
+    "high-five": "cinch",
+    "single-pedro": "pedro",
+    "cajun-pedro": "pedro-louisiana",
+    "louisiana-pedro": "pedro-louisiana",
+    "finnish-pedro": "pidro",
+    "california-all-fours": "california-jack",
+}
 
 
 def changed(name: str) -> dict[str, object]:
@@ -167,3 +188,8 @@ def test_what_the_games_with_the_left_pedro_change() -> None:
 )
 def test_a_name_may_be_written_as_people_write_it(written: str, name: str) -> None:
     assert variant(written).name == name
+
+
+def test_every_other_name_of_a_game() -> None:
+    assert {alias: variant(alias).name for alias in OTHER_NAMES} == OTHER_NAMES
+    assert set(ALIASES) == set(OTHER_NAMES)

@@ -152,3 +152,13 @@ def test_the_clauses_keep_the_order_of_the_book() -> None:
     for name in variant_names():
         ids = [entry.id for entry in clauses_of(variant(name))]
         assert ids == sorted(ids, key=book.index)
+
+
+def test_levels_as_the_book_writes_them() -> None:
+    assert [level.value for level in Level] == ["MUST", "SHOULD", "INFO"]
+
+
+def test_a_hanged_jack_is_in_the_book_for_every_worth_above_one() -> None:
+    for worth in range(1, 11):
+        book = clauses_of(variant("trinidad").with_rules({"hang_jack": worth}))
+        assert (clause("AF-SCORE-022") in book) == (worth > 1)

@@ -117,6 +117,13 @@ def test_equal_pips_score_game_for_nobody() -> None:
             "AF-PLAY-005",
             "2H would be a trump below one on the table (QH 5H), and you have other cards.",
         ),
+        (
+            "KH 3C",
+            "7S AH 9S",
+            "KH",
+            "AF-PLAY-005",
+            "KH would be a trump below one on the table (AH), and you have other cards.",
+        ),
         ("AS 2H KD", "7S QH", "KD", "AF-PLAY-003", "7S was led and you hold AS: play spades or a trump (hearts)."),
         ("2H KD", "QH", "KD", "AF-PLAY-002", "Trump QH was led and you hold 2H: play a trump."),
     ],
