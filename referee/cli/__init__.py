@@ -1,10 +1,31 @@
 """The command line: ``referee``. Thin: every command parses, calls the library, and prints."""
 
+import importlib
 import sys
+from typing import Final
 
 import typer
 
 from referee import __version__
+
+MODULES: Final = {
+    "run": "run",
+    "resume": "run",
+    "play": "run",
+    "standings": "look",
+    "report": "report",
+    "show": "look",
+    "replay": "report",
+    "verify": "look",
+    "check": "check",
+    "submit": "submit",
+    "withdraw": "submit",
+    "rules": "book",
+    "explain": "look",
+    "vectors": "book",
+    "protos": "look",
+}
+"""The module of each command, in the order of the help. Only the one that is asked for is loaded."""
 
 app = typer.Typer(
     name="referee",
@@ -33,16 +54,26 @@ def _options(
 
 def main() -> None:
     """The entry point of the ``referee`` command."""
-    from referee.cli import book, check, look, report, run, submit  # noqa: F401  # they register their commands; late, to keep --version quick
-    from referee.cli.errors import EXPECTED, exit_code
-
+    register(sys.argv[1] if len(sys.argv) > 1 else "")
     try:
         app()
-    except EXPECTED as error:
-        typer.echo(f"referee: {error}", err=True)
-        sys.exit(exit_code(error))
     except BrokenPipeError:
         sys.exit(141)
+    except Exception as error:
+        from referee.cli.errors import EXPECTED, exit_code
+
+        if not isinstance(error, EXPECTED):
+            raise
+        typer.echo(f"referee: {error}", err=True)
+        sys.exit(exit_code(error))
 
 
-__all__ = ["app", "main"]
+def register(command: str) -> None:
+    """Loads the module of a command, which registers it; all of them for anything else, such as ``--help``."""
+    if command == "--version":
+        return
+    for module in dict.fromkeys([MODULES[command]] if command in MODULES else MODULES.values()):
+        importlib.import_module(f"referee.cli.{module}")
+
+
+__all__ = ["MODULES", "app", "main", "register"]
