@@ -218,21 +218,26 @@ def _listener(output: Output, console: Console, total: int, store: Store, league
 
 @contextmanager
 def _stopping(stop: Callable[[], None], console: Console) -> Iterator[None]:
-    """The first Ctrl-C stops cleanly, the second at once."""
+    """The first Ctrl-C stops cleanly, the second at once. The end of the terminal counts as one, unless it is ignored."""
+    asked = 0
 
     def on_signal(_number: int, _frame: object) -> None:
-        console.print("Stopping; games under way are played again on resume. Ctrl-C once more stops at once.")
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        nonlocal asked
+        asked += 1
+        if asked == 1:
+            console.print("Stopping; games under way are played again on resume. Ctrl-C once more stops at once.")
         stop()
 
-    before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
-    signal.signal(signal.SIGINT, on_signal)
-    signal.signal(signal.SIGTERM, on_signal)
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.getsignal(number) for number in numbers}
+    for number in numbers:
+        if before[number] is not signal.SIG_IGN:
+            signal.signal(number, on_signal)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before[0])
-        signal.signal(signal.SIGTERM, before[1])
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _print_end(store: Store, league: League, outcome: Outcome, output: Output, path: Path) -> None:

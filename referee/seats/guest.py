@@ -206,7 +206,9 @@ class Guest:
         return joined
 
     def leave(self, reason: wire.FarewellReason.ValueType, sentence: str) -> None:
-        """Says farewell; from now on the end of the stream is no fault."""
+        """Says farewell; from now on the end of the stream is no fault. Only the first farewell counts."""
+        if self.leaving:
+            return
         self.leaving = True
         self._farewell = wire.Farewell(reason=reason, sentence=sentence)
         if self.stream is not None:

@@ -153,12 +153,14 @@ class Lap:
         keeping = [self._venue.attend(keeper.run()) for keeper in locals_.values()]
         try:
             yield
-        finally:
             for keeper in locals_.values():
                 send_off(keeper.guest, stopped=self._stop.is_set())
             await asyncio.gather(*(keeper.part() for keeper in locals_.values()))
+        finally:
+            for keeper in locals_.values():
+                send_off(keeper.guest, stopped=True)
             for task in keeping:
-                task.cancel()
+                task.cancel()  # which ends its process
             await asyncio.gather(*keeping, return_exceptions=True)
             for slot in locals_:
                 self._venue.dismiss(slot)

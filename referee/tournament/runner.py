@@ -13,13 +13,13 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from referee.seats.orphans import end_orphans
 from referee.store import SetRow, Store
@@ -61,10 +61,19 @@ class Runner:
         self._venue: Venue | None = None
         self._stopping = threading.Event()
         self._wake: Callable[[], object] = lambda: None
+        self._halt: Callable[[], object] = lambda: None
+        self._hurried = False
         self._sets = {planned.id: planned for planned in schedule.sets}
 
     def stop(self) -> None:
-        """Asks the run to end after what it is doing now; games under way are played again on resume."""
+        """Asks the run to end; games under way are played again on resume.
+
+        The first time the bots are sent off and waited for. The second time all is ended at once: ``run`` then raises
+        ``KeyboardInterrupt``. An exception from a signal handler would do that too, but gRPC does not always survive it.
+        """
+        if self._stopping.is_set():
+            self._hurried = True
+            self._halt()
         self._stopping.set()
         self._wake()
 
@@ -76,8 +85,8 @@ class Runner:
         self._void_withdrawn()
         with self._premises():
             if self._workers > 1:
-                with _Pool(self._workers) as (pool, tell):
-                    self._wake = tell
+                with _Pool(self._workers) as pool:
+                    self._wake, self._halt = pool.tell, pool.kill
                     self._stages(lambda sets: self._stage_by_workers(pool, sets))
             else:
                 self._stages(self._stage_here)
@@ -175,15 +184,20 @@ class Runner:
         if self._loop is None:
             raise RuntimeError("laps are played inside of run")
         self._sink.begin(games)
-        before = self._wake
+        before = self._wake, self._halt
         try:
             self._loop.run(self._play_lap(games))
+        except asyncio.CancelledError:
+            raise KeyboardInterrupt from None
         finally:
-            self._wake = before
+            self._wake, self._halt = before
         self._sink.end("stopped" if self._stopping.is_set() else "a bot was withdrawn")
 
     async def _play_lap(self, games: Sequence[GamePlan]) -> None:
         loop, stop = asyncio.get_running_loop(), asyncio.Event()
+        task = asyncio.current_task()
+        if task is not None:
+            self._halt = partial(loop.call_soon_threadsafe, task.cancel)
         self._wake = partial(loop.call_soon_threadsafe, stop.set)
         if self._stopping.is_set():
             stop.set()
@@ -234,7 +248,7 @@ class Runner:
 
     # Workers.
 
-    def _stage_by_workers(self, pool: Executor, sets: Sequence[PlannedSet]) -> None:
+    def _stage_by_workers(self, pool: "_Pool", sets: Sequence[PlannedSet]) -> None:
         """Deals the sets out in blocks; each worker plays all laps of its block with bot processes of its own."""
         blocks = [block for block in (sets[i :: self._workers] for i in range(self._workers)) if block]
         share = self._plan.max_processes // self._workers
@@ -243,6 +257,8 @@ class Runner:
         self._sink.begin([game for laps in todo for lap in laps for game in lap])
         futures = [pool.submit(play_block, self._plan, laps) for laps in todo]
         errors = [error for future in as_completed(futures) if (error := self._taken(future)) is not None]
+        if self._hurried:
+            raise KeyboardInterrupt
         if any(isinstance(error, BrokenProcessPool) for error in errors):
             raise LeagueError("a worker process died; nothing is lost, go on with: referee resume")
         for error in errors:
@@ -306,8 +322,21 @@ class _Pool:
         self._stop = context.Event()
         self._pool = ProcessPoolExecutor(workers, context, _prepare_worker, (self._stop, os.getpid()))
 
-    def __enter__(self) -> tuple[Executor, Callable[[], None]]:
-        return self._pool, self._stop.set
+    def __enter__(self) -> Self:
+        return self
+
+    def submit(self, *task: Any) -> "Future[list[Event]]":
+        """Has a worker play a block."""
+        return self._pool.submit(*task)
+
+    def tell(self) -> None:
+        """Tells the workers to stop."""
+        self._stop.set()
+
+    def kill(self) -> None:
+        """Ends the workers at once. Their bots are ended when the pool is left."""
+        for process in list((self._pool._processes or {}).values()):  # noqa: SLF001  # a pool has no such method before 3.14
+            process.kill()
 
     def __exit__(self, *_: object) -> None:
         self._stop.set()
