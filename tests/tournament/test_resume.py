@@ -98,6 +98,28 @@ def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(ground: Ground, undisturbed:
     assert result_of(path) == undisturbed
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
+def test_the_second_signal_ends_all_at_once(tmp_path: Path, workers: int, number: signal.Signals) -> None:
+    """With bots that do not leave at farewell; an exception in the event loop would not always be survived."""
+    ground = Ground(tmp_path, sets=500)
+    for file in (tmp_path / "bots").iterdir():
+        file.write_text(
+            f"try:\n    {file.read_text().replace(chr(10), chr(10) + '    ')}\nfinally:\n    __import__('time').sleep(3600)\n"
+        )
+    path = tmp_path / "hurried.sqlite"
+    referee = ground.start(path, workers)
+    until(referee, lambda: len(ground.left_running()) == 3 * workers and (workers == 2 or bool(stored(path))))
+    referee.send_signal(number)
+    time.sleep(0.3)
+    referee.send_signal(number)
+    out, err = referee.communicate(timeout=PATIENCE)
+    assert referee.returncode == 130, err
+    assert "Traceback" not in err
+    assert "Result root" not in out
+    assert not ground.left_running()
+
+
 def test_a_second_referee_on_the_same_store_is_refused(ground: Ground, undisturbed: Result) -> None:
     path = ground.folder / "twice.sqlite"
     first = ground.start(path)
