@@ -68,7 +68,7 @@ def _modules(tried: Sequence[tuple[Mutant, Mapping[str, str]]]) -> str:
 def _table(survivors: Sequence[Mutant]) -> str:
     reasons = {
         (entry["module"], entry["line"], entry["change"]): entry["reason"]
-        for entry in tomllib.loads(REASONS.read_text("utf-8"))["survivor"]
+        for entry in tomllib.loads(REASONS.read_text("utf-8")).get("survivor", [])
     }
     head = ["## Survivors", "", "| where | fault | why no test can notice it, or need not |", "|---|---|---|"]
     rows = [
