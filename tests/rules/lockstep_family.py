@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from typing import Any, Final
 
-from referee.cards import PACK, SUITS, card_text, cards_in, hand_text, is_card, parse_hand
+from referee.cards import PACK, SUITS, Mask, card_text, cards_in, hand_text, is_card, parse_hand
 from referee.oracle import OracleDeal
 from referee.rules import Call, Deal, Ending, EndReason, GameResult, Keeps, Kind, RuleSet, variant, variant_names
 from referee.rules.scoring import AT_ONCE
@@ -34,6 +34,12 @@ CALLS: Final = range(-1, 7)
 SUIT_NUMBERS: Final = range(-2, 6)
 POINT_REASONS: Final = {"COUNT_H", "COUNT_L", "COUNT_J", "COUNT_G", "COUNT_5", "COUNT_LEFT5", "COUNT_9", "DIFFERENCE"}
 """Where single trumps score, our engine says only that the target was reached, and the oracle by which of them."""
+
+MOST_WAYS: Final = 5000
+"""Ways to keep cards that are all gone through; of more, 1,000."""
+
+THOROUGH: Final = 0.1
+"""Share of the decisions about cards to keep at which that is done: it takes time."""
 
 CHANGES: Final[dict[str, tuple[dict[str, Any], ...]]] = {
     "turn_up": (
@@ -167,13 +173,24 @@ class FamilyPair(Pair):
         ours = (keeps.must, keeps.may) if len(keeps) > 1 else (keeps[0], 0)
         self.same("cards to be kept", (*ours, keeps.size), (must, may, len(choice.must) + choice.count))
         hand = cards_in(deal.hands[deal.seat])
-        for _ in range(6):
-            kept = keeps[self.chance.randrange(len(keeps))]
+        for kept in self.ways_to_keep(keeps):
+            spoilt = kept
             for _ in range(self.chance.randrange(3)):
-                kept ^= 1 << self.chance.choice(hand if self.chance.random() < 0.8 else PACK)
-            verdict = deal.verify(kept) is None
-            self.same(f"keeping {hand_text(kept)}", verdict, other.judge(answer_for_oracle(Kind.DISCARD, kept)))
-            self.same(f"{hand_text(kept)} in the list", verdict, kept in keeps)
+                spoilt ^= 1 << self.chance.choice(hand if self.chance.random() < 0.8 else PACK)
+            self.compare_keep(deal, keeps, other, spoilt)
+        if self.chance.random() < THOROUGH:
+            for kept in keeps if len(keeps) <= MOST_WAYS else self.ways_to_keep(keeps, 1000):
+                self.compare_keep(deal, keeps, other, kept)
+            self.seen["discards gone through"] += 1
+
+    def ways_to_keep(self, keeps: Keeps, count: int = 6) -> list[Mask]:
+        """So many legal ways to keep cards, drawn at random."""
+        return [keeps[self.chance.randrange(len(keeps))] for _ in range(count)]
+
+    def compare_keep(self, deal: Deal, keeps: Keeps, other: OracleDeal, kept: Mask) -> None:
+        verdict = deal.verify(kept) is None
+        self.same(f"keeping {hand_text(kept)}", verdict, other.judge(answer_for_oracle(Kind.DISCARD, kept)))
+        self.same(f"{hand_text(kept)} in the list", verdict, kept in keeps)
 
     def compare_outcome(self, deal: Deal, other: OracleDeal) -> None:
         """The same ending, items, points, pips, deltas."""
