@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterable
+from itertools import groupby
 from pathlib import Path
 from typing import Final
 
@@ -162,3 +163,37 @@ def test_a_hanged_jack_is_in_the_book_for_every_worth_above_one() -> None:
     for worth in range(1, 11):
         book = clauses_of(variant("trinidad").with_rules({"hang_jack": worth}))
         assert (clause("AF-SCORE-022") in book) == (worth > 1)
+
+
+BOOKS: Final = {
+    "auction-pitch": "BID 1 2 3 5 6 7, TRUMP 1, PLAY 1 2 3 6 7, SCORE 1 2 4 5 6 7 9 10 11 12 13 15 16 18",
+    "auction-pitch-forced": "BID 1 2 3 4 5 6, TRUMP 1, PLAY 1 2 3 6 7, SCORE 1 2 4 5 6 7 9 10 11 12 13 15 16 18",
+    "smudge": "BID 1 2 3 5 6 7, TRUMP 1, PLAY 1 2 3 6 7, SCORE 1 3 4 5 6 7 9 10 11 12 14 16 18",
+    "partnership-pitch": "BID 1 2 3 5 6 7, TRUMP 1, PLAY 1 2 3 6 7, SCORE 1 2 4 5 6 7 9 10 11 12 13 15 18",
+    "all-fours": "TRUMP 3 4 5 7 8 10, DRAW 1 2 6, PLAY 1 2 3 6 7 11, SCORE 1 2 4 5 6 10 12 18 19 20 21",
+    "all-fours-partners": "TRUMP 3 4 5 7 8 10, DRAW 1 2 6, PLAY 1 2 3 6 7 11, SCORE 1 2 4 5 6 10 12 18 19 20 21",
+    "seven-up": "TRUMP 3 4 5 7 8 10, DRAW 1 2 6, PLAY 1 2 3 6 7 11, SCORE 1 2 4 5 6 10 12 18 19 20 21",
+    "seven-up-partners": "TRUMP 3 4 5 7 8 10, DRAW 1 2 6, PLAY 1 2 3 6 7 11, SCORE 1 2 4 5 6 10 12 18 19 20 21",
+    "trinidad": "TRUMP 3 4 5 7 8 9 10, DRAW 7, PLAY 1 2 3 5 6 7 11, SCORE 1 2 4 5 6 10 12 18 19 20 21 22",
+    "california-jack": "TRUMP 11, DRAW 14, PLAY 1 2 3 6 7 11, SCORE 1 3 4 5 6 10 12 18",
+    "shasta-sam": "TRUMP 11, DRAW 15, PLAY 1 2 3 6 7 11, SCORE 1 3 4 5 6 10 12 18",
+    "pedro": "BID 1 2 3 5 6 7, TRUMP 1, PLAY 1 2 3 6 7, SCORE 7 9 10 11 16 18 24 26",
+    "cinch": "BID 1 2 3 5 6 9, TRUMP 2, DRAW 1 2 3 4 9 10 11 12, PLAY 1 2 3 6 7 10 12, SCORE 7 9 10 11 18 24 26",
+    "pedro-louisiana": "BID 1 2 3 4 5 6, TRUMP 2, DRAW 1 2 3 4 9 10 11 12, PLAY 1 2 3 6 7 10 12, SCORE 7 9 10 11 18 24 26",
+    "pidro": "BID 1 2 4 5 6 11, TRUMP 2, DRAW 1 2 3 4 5 9 10 13, PLAY 1 7 8 9 10 12, SCORE 7 9 10 11 18 24 25 26",
+}
+"""The clauses of every game by area and number."""
+
+
+@pytest.mark.parametrize("name", variant_names())
+def test_the_clauses_of_every_game(name: str) -> None:
+    ids = [entry.id.split("-") for entry in clauses_of(variant(name))]
+    areas = [
+        f"{area} {' '.join(str(int(number)) for _, _, number in found)}"
+        for area, found in groupby(ids, lambda parts: parts[1])
+    ]
+    assert ", ".join(areas) == BOOKS[name]
+
+
+def test_every_clause_is_of_the_first_edition() -> None:
+    assert {entry.since for entry in (*CLAUSES, *CONDUCT)} == {"2026.1"}
