@@ -40,6 +40,7 @@ _PARTING_S = 2.0
 _LINGER_S = 0.003
 _STALL_US = 20_000
 NO_CONTEST_STALL_US = 250_000
+_NEVER_US = 1 << 62
 
 
 def monotonic_us() -> int:
@@ -61,7 +62,7 @@ class Host:
     """The guests of a process and their hall. ``serve`` opens a door, ``watch`` keeps the clocks.
 
     ``asked_at_once`` bounds how many bots think at the same time (a competitive clock); 0 = no bound. Guests ``at_home``
-    have a door of their own, and are let in at no other.
+    have a door of their own, and are let in at no other. The watch is due at ``due_us``.
     """
 
     def __init__(self, hall: Hall, asked_at_once: int = 0) -> None:
@@ -72,6 +73,7 @@ class Host:
         self._queueing: dict[Guest, None] = {}
         self._lingering: set[Guest] = set()
         self.on_hung: Callable[[Guest], None] = lambda _guest: None
+        self.due_us = _NEVER_US
 
     def admit(self, guest: Guest) -> None:
         """Lets a guest in who shows its token."""
@@ -140,19 +142,31 @@ class Host:
 
     async def watch(self) -> None:
         """Rules on silences, and takes the referee's own stalls off the bots' time; runs until cancelled."""
-        expected = monotonic_us() + int(_TICK_S * 1e6)
-        while True:
-            await asyncio.sleep(_TICK_S)
-            self.tick(expected)
-            expected = monotonic_us() + int(_TICK_S * 1e6)
+        try:
+            while True:
+                self.due_us = monotonic_us() + int(_TICK_S * 1e6)
+                await asyncio.sleep(_TICK_S)
+                self.tick()
+        finally:
+            self.due_us = _NEVER_US
 
-    def tick(self, expected_us: int) -> None:
-        """Looks at every clock. What it comes later than expected is a stall of the referee."""
+    def look(self) -> int:
+        """The time. If the watch is overdue, the referee has stalled: that is taken off the bots' time first of all.
+
+        After a stall messages are read before any timer goes off, and must not be charged with it.
+        """
         now = monotonic_us()
-        stall = now - expected_us
-        for guest in tuple(self.guests.values()):
-            if stall > _STALL_US:
+        stall = now - self.due_us
+        if stall > _STALL_US:
+            self.due_us = now
+            for guest in self.guests.values():
                 guest.session.excuse(stall, now)
+        return now
+
+    def tick(self) -> None:
+        """Looks at every clock."""
+        now = self.look()
+        for guest in tuple(self.guests.values()):
             if guest.ready.is_set():
                 self._check_silence(guest, now)
             else:
@@ -273,6 +287,7 @@ class _Handlers(grpc.GenericRpcHandler):
             data = await _received(context)
             if data is None:
                 return
+            host.look()
             guest.receive(stream, data)
             host.hall.touched.add(guest.session)  # it may be idle now, with turns waiting
             host.made_room()

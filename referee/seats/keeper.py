@@ -6,6 +6,7 @@ any) is lost by it, and gives up on a bot that cannot be kept.
 
 import asyncio
 import contextlib
+import errno
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -31,6 +32,11 @@ _NEVER_RESTARTED_FREE = frozenset(
         Fault.RESOURCE_PIDS,
         Fault.RESOURCE_OUTPUT,
     }
+)
+_WANT = frozenset(
+    getattr(errno, name)
+    for name in ("ENOSPC", "EDQUOT", "EFBIG", "EROFS", "EIO", "EMFILE", "ENFILE", "ENOMEM", "EAGAIN")
+    if hasattr(errno, name)
 )
 _LOSES_ALL = frozenset({Fault.PROTOCOL, Fault.POLICY})
 
@@ -131,7 +137,8 @@ class LocalKeeper(Keeper):
     async def run(self) -> None:
         """Starts the bot, and again after every loss, until it is given up or cancelled.
 
-        Raises ``SandboxError`` if the sandbox that it is to run in does not work any more.
+        Raises ``LaunchError`` if the machine, not the bot, is why it cannot be started: the sandbox does not work any
+        more, the disk is full.
         """
         failures = restarts = 0
         try:
@@ -167,9 +174,9 @@ class LocalKeeper(Keeper):
         self.guest.renew()
         try:
             self.process = self._start()
-        except SandboxError:
-            raise  # the machine's fault, not the bot's
         except LaunchError as error:
+            if isinstance(error, SandboxError) or _is_of_the_machine(error.__cause__):
+                raise
             return str(error)
         self.on_start(self.process)
         joined: asyncio.Future[Any] = asyncio.ensure_future(self.guest.ready.wait())
@@ -219,6 +226,11 @@ class LocalKeeper(Keeper):
         """Ends the process and all that it started."""
         if self.process is not None:
             await self.process.kill()
+
+
+def _is_of_the_machine(cause: BaseException | None) -> bool:
+    """Whether a bot could not be started for want of disk, memory or the like: no fault of the bot."""
+    return isinstance(cause, OSError) and cause.errno in _WANT
 
 
 def _verdict(exit_: Exit) -> Loss:

@@ -1,6 +1,7 @@
 """Keepers: who is started again, which game a loss costs, and when a bot is given up. Processes here are made up."""
 
 import asyncio
+import errno
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any, Final
@@ -13,7 +14,7 @@ from referee.seats import keeper
 from referee.seats.exits import Exit
 from referee.seats.guest import Guest, Stream, Terms
 from referee.seats.keeper import FAILED_STARTS, RESTARTS_A_LAP, LocalKeeper, RemoteKeeper
-from referee.seats.launch import LaunchError
+from referee.seats.launch import LaunchError, SandboxError
 from referee.session import Session
 from referee.table import Table
 from tests.umpires import BANK_US, MOVE_US, Book, answers_to, new_table
@@ -186,6 +187,30 @@ def test_a_program_that_cannot_be_started_is_given_up_with_the_reason() -> None:
     lodge = tell(story)
     assert [fault for fault, _ in lodge.noted] == [Fault.START_FAILED] * FAILED_STARTS
     assert lodge.keeper.withdrawn.endswith("program ./bot is not executable: chmod +x ./bot")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        SandboxError("sandbox bubblewrap: it is not installed: apt install bubblewrap"),
+        LaunchError("bot bad: log /logs/bad.log cannot be written: No space left on device"),
+    ],
+)
+def test_what_the_machine_lacks_is_no_fault_of_a_bot(error: LaunchError) -> None:
+    if not isinstance(error, SandboxError):
+        error.__cause__ = OSError(errno.ENOSPC, "No space left on device")
+
+    def fails() -> Any:
+        raise error
+
+    async def told() -> Lodge:
+        lodge = Lodge()
+        lodge.next_start = fails
+        with pytest.raises(type(error)):
+            await lodge.keeper.run()
+        return lodge
+
+    assert not asyncio.run(told()).noted
 
 
 def test_who_joins_in_between_has_three_starts_again() -> None:
