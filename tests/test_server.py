@@ -19,7 +19,7 @@ from referee.faults import Fault
 from referee.proceedings import Limits
 from referee.protocol import wire
 from referee.rules.conduct import STRAYS
-from referee.seats.guest import MAX_MESSAGE_BYTES, Guest, Terms
+from referee.seats.guest import MAX_MESSAGE_BYTES, Guest, Stream, Terms
 from referee.server import SERVICE, Door, Host, monotonic_us
 from referee.tournament.venue import server_credentials
 from tests.tls import CERTIFICATE, write_pair
@@ -649,22 +649,35 @@ def test_a_long_stall_of_the_referee_inside_a_late_decision_makes_it_no_contest(
     assert inn.book.void == ({} if ruled else {"game-1": told})
 
 
-def test_a_stall_while_a_bot_answers_in_time_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_message_that_waited_during_a_stall_is_not_charged_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is read before any timer goes off, as after Ctrl-Z and fg."""
     now = 1_000_000
     monkeypatch.setattr(server, "monotonic_us", lambda: now)
+
+    class Waiting:
+        def __init__(self, *messages: bytes) -> None:
+            self.messages = [*messages, grpc.aio.EOF]
+
+        async def read(self) -> Any:
+            return self.messages.pop(0)
 
     async def story(inn: Inn) -> None:
         nonlocal now
         guest = inn.guest("good")
+        guest._clock = lambda: now
+        stream = Stream()
+        assert guest.connect(stream)
+        guest.receive(stream, JOIN.SerializeToString())
         inn.deal(1, guest, guest)
         message = guest.session.flush(now)
-        guest.ready.set()
-        now += 9_000_000
+        now += 9_001_000
         inn.host.due_us = now - 9_000_000
-        inn.host.look()  # as before every message
-        inn.host.look()  # a stall counts once
-        (answer,) = guest.session.heard(answers_to(message), now)
-        assert answer.charged_us == 0
+        answer = wire.PlayRequest(moves=answers_to(message)).SerializeToString()
+        await server._Handlers(inn.host, Door("", None))._read(guest, stream, Waiting(answer))  # type: ignore[arg-type]
+        (table,) = inn.book.hall.seated
+        assert [times for times in table.charged if times] == [[1_000]]
 
     inn = tell(tmp_path, story, watched=False)
     assert (inn.book.void, inn.book.rulings) == ({}, [])
