@@ -17,7 +17,7 @@ from referee.seats.keeper import Keeper, LocalKeeper, Loss
 from referee.seats.launch import BotProcess
 
 PARTING_SECONDS = 2.0
-"""How long a bot may take to leave after Farewell."""
+"""How long a bot may take to leave after Farewell, once it has nothing to think about any more."""
 
 
 class Attendant(Protocol):
@@ -32,8 +32,8 @@ class Attendant(Protocol):
     def lost(self, loss: Loss) -> None:
         """The bot has to go, for this reason; ``on_loss`` is told when it has."""
 
-    async def see_off(self, reason: wire.FarewellReason.ValueType, sentence: str) -> Exit | None:
-        """Says farewell and waits a moment; how the process ended, ``None`` if it did not end by itself."""
+    async def see_off(self, reason: wire.FarewellReason.ValueType, sentence: str, seconds: float) -> Exit | None:
+        """Says farewell and waits so long; how the process ended, ``None`` if it did not end by itself."""
 
     async def close(self) -> None:
         """Ends whatever is left of the bot."""
@@ -63,14 +63,14 @@ class LocalAttendant(LocalKeeper):
             self.guest.hang_up()
             self.on_loss(loss)
 
-    async def see_off(self, reason: wire.FarewellReason.ValueType, sentence: str) -> Exit | None:
-        """Says farewell and gives the process a moment to leave."""
+    async def see_off(self, reason: wire.FarewellReason.ValueType, sentence: str, seconds: float) -> Exit | None:
+        """Says farewell and gives the process time to leave."""
         await _stop(self._watching)
         self.guest.leave(reason, sentence)
         if self.process is None:
             return None
         try:
-            return await asyncio.wait_for(self.process.exited(), PARTING_SECONDS)
+            return await asyncio.wait_for(self.process.exited(), seconds)
         except TimeoutError:
             return None
         finally:
@@ -111,11 +111,11 @@ class RemoteAttendant(Keeper):
             self.guest.hang_up()
             self.on_loss(loss)
 
-    async def see_off(self, reason: wire.FarewellReason.ValueType, sentence: str) -> Exit | None:
+    async def see_off(self, reason: wire.FarewellReason.ValueType, sentence: str, seconds: float) -> Exit | None:
         """Says farewell; how its process ends is not ours to see."""
         await _stop(self._watching)
         self.guest.leave(reason, sentence)
-        for _ in range(int(PARTING_SECONDS * 10)):
+        for _ in range(int(seconds * 10)):
             if self.guest.stream is None:
                 break
             await asyncio.sleep(0.1)

@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from pathlib import Path
 from typing import Self
 
-from referee.check.attendant import Attendant, LocalAttendant, RemoteAttendant
+from referee.check.attendant import PARTING_SECONDS, Attendant, LocalAttendant, RemoteAttendant
 from referee.check.plan import Plan
 from referee.check.pokes import Poke
 from referee.check.position import Position, Setting
@@ -33,6 +33,7 @@ from referee.session import Session
 MOST_LOSSES = 5
 MOST_SILENCES = 2
 _TICK_S = 0.01
+_THINKING_SECONDS = 10.0
 _REMOTE_LATENCY_US = 500_000
 _NO_ANSWER = Loss(Fault.TIMEOUT_MOVE, "It did not answer in time.")
 
@@ -164,7 +165,8 @@ class Bench:
 
     async def see_off(self, reason: wire.FarewellReason.ValueType, sentence: str) -> Exit | None:
         """Says farewell. Open turns stay open, to be asked again after the next start, one a message."""
-        end = await self.attendant.see_off(reason, sentence)
+        thinking = min(len(self.session.open) * self.plan.limits.move_us / 1e6, _THINKING_SECONDS)
+        end = await self.attendant.see_off(reason, sentence, PARTING_SECONDS + thinking)
         self.session.lost_stream(cautious=True)
         self.scribe.left(end, local=self.attendant.local)
         return end

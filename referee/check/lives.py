@@ -5,16 +5,18 @@ middle of games. The third life has to go on with these.
 """
 
 import asyncio
+from dataclasses import replace
 
 from referee.check.bench import Bench
 from referee.check.phases import matches
 from referee.check.pokes import Poke
 from referee.check.position import Position
 from referee.check.requirements import LEAST
-from referee.check.room import Asking
+from referee.check.room import Asking, Match
 from referee.check.shrink import Witnesses
 from referee.faults import Fault
 from referee.protocol import wire
+from referee.seats.keeper import Loss
 
 _RESTART = Poke(
     "restart", "AF-ROBUST-005", "a turn of a game that was begun before it was started", lambda _r, _t: None
@@ -68,14 +70,25 @@ async def _strange_welcome(bench: Bench) -> None:
     """Whether the bot plays on after an answer to Join with things that it does not know."""
     bench.subject.poke_joined = False
     tally = bench.scribe.tally
-    for asking in bench.play([next(matches(bench, "second life"))], "second life"):
-        asking.poke, asking.deals = _JOINED, 1
-        await bench.settle()
-        tally.chance(_JOINED.rule, "second life")
-        if asking.silent or asking.lost:
-            sentence = f"With {_JOINED.about} it did not answer any more."
-            fault = Fault.TIMEOUT_MOVE if asking.silent else Fault.CRASH
-            bench.scribe.breach(_JOINED.rule, fault, sentence, origin=_JOINED.name, poke=_JOINED.name)
+    source = matches(bench, "second life")
+    asking = await _one_deal(bench, next(source))
+    if asking.silent and not bench.over:  # once late may be the machine's doing
+        bench.subject.poke_joined = True
+        bench.attendant.lost(Loss(Fault.TIMEOUT_MOVE, "It is started once more."))
+        asking = await _one_deal(bench, next(source))
+        bench.subject.poke_joined = False
+    tally.chance(_JOINED.rule, "second life")
+    if asking.silent or asking.lost:
+        sentence = f"With {_JOINED.about} it did not answer any more."
+        fault = Fault.TIMEOUT_MOVE if asking.silent else Fault.CRASH
+        bench.scribe.breach(_JOINED.rule, fault, sentence, origin=_JOINED.name, poke=_JOINED.name)
+
+
+async def _one_deal(bench: Bench, match: Match) -> Asking:
+    asking = bench.room.play(replace(match, deals=1), "second life")
+    asking.poke = _JOINED
+    await bench.settle()
+    return asking
 
 
 async def _ask_alone(bench: Bench, position: Position, company: list[Position]) -> None:
@@ -136,11 +149,10 @@ async def _third(bench: Bench) -> None:
     await _until_under_way(bench, playing)
     if bench.over:
         return
-    playing = [asking for asking in playing if not asking.done]
-    before = {asking: asking.answers for asking in playing}
-    for asking in playing:
-        asking.poke = None if bench.plays_all else _RESTART
     await bench.see_off(wire.FAREWELL_REASON_STOPPING, "The referee is shutting down; the games go on later.")
+    before = {asking: asking.answers for asking in playing if not asking.done}
+    for asking in before:
+        asking.poke = None if bench.plays_all else _RESTART
     bench.scribe.begin("third life")
     if bench.plays_all:
         bench.room.clear()
@@ -165,6 +177,14 @@ async def _until_under_way(bench: Bench, playing: list[Asking]) -> None:
         return
 
 
+async def _silent_again(bench: Bench, asking: Asking) -> bool:
+    """Whether a bot that was late at its first turn is so in another life too: once may be the machine's doing."""
+    if bench.over or asking.last is None:
+        return not bench.over
+    (again,) = await bench.ask([asking.last], "retest", _RESTART)
+    return again.answer is None
+
+
 class _Enough(Exception):
     """The games are as far as they need to be."""
 
@@ -185,7 +205,7 @@ async def _go_on(bench: Bench, before: dict[Asking, int]) -> None:
     await bench.settle(asyncio.get_running_loop().time() + bench.plan.limits.move_us / 1e6 + 10, look)
     look()
     for asking in waiting:
-        if asking.silent or asking.lost:
+        if asking.lost or (asking.silent and await _silent_again(bench, asking)):
             what = "did not answer" if asking.silent else "was gone"
             told = f"Started again in the middle of a game, it {what} at the first turn of it."
             fault = Fault.TIMEOUT_MOVE if asking.silent else Fault.CRASH

@@ -152,6 +152,8 @@ async def _poke(bench: Bench, position: Position, poke: Poke) -> bool:
     """Pokes one turn; false if that went wrong."""
     scribe = bench.scribe
     (asking,) = await bench.ask([position], "pokes", poke)
+    if asking.silent and not bench.over:  # once late may be the machine's doing
+        (asking,) = await bench.ask([position], "pokes", poke)
     if _is_sound(asking):
         scribe.tally.chance(poke.rule, "pokes")
         return True

@@ -45,7 +45,8 @@ class Asking:
     """One table at which the bot is asked. ``once``: only for this decision; ``done`` when nothing more will come.
 
     ``answer`` is the last one heard there, ``silent`` and ``lost`` say that the bot was late or gone when asked here,
-    ``broke`` which rules it broke here; ``stated``, that decisions of its own seat were made for it before.
+    ``broke`` which rules it broke here; ``stated``, that decisions of its own seat were made for it before;
+    ``last`` is the position at which it was late.
     """
 
     table: Table
@@ -63,6 +64,7 @@ class Asking:
     deals: int | None = None
     broke: set[str] = field(default_factory=set)
     stated: bool = False
+    last: Position | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,10 +161,10 @@ class Room(Hall):
         except Exception as error:  # noqa: BLE001  # whatever it is, it is told where the check can stop
             self.ears.broken(error)
 
-    def _spoil(self, table: Table) -> None:
+    def _failed(self, table: Table) -> None:
         """The umpire failed: that is no verdict on the bot."""
         self.ears.broken(sys.exception() or RuntimeError(f"game {table.spec.key} failed"))
-        super()._spoil(table)
+        super()._failed(table)
 
     def _take(self, asking: Asking, answer: Answer, company: int) -> None:
         table, turn, action = asking.table, answer.pending.turn, answer.action
@@ -215,7 +217,7 @@ class Room(Hall):
             for pending in self._bot().open.values()
             if pending.table in self.askings
         ]
-        position = self._where(asking, silence.pending.turn)
+        position = asking.last = self._where(asking, silence.pending.turn)
         asking.silent = True
         self.close(asking)
         self.ears.silent(asking, position, company)

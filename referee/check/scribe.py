@@ -98,7 +98,11 @@ class Scribe:
         self.tally.chance("AF-LIFE-003", self.phase)
         self.tally.chance("AF-LIFE-004", self.phase)
         if end is None:
-            self.breach("AF-LIFE-003", Fault.DISCONNECT, "Two seconds after Farewell it was still running.")
+            self.breach(
+                "AF-LIFE-003",
+                Fault.DISCONNECT,
+                "It was still running when it had had time enough to leave after Farewell.",
+            )
         elif end.fault is not None and end.fault in _RESOURCES:
             self.breach("AF-LIFE-004", end.fault, end.sentence)
         elif end.code != 0:

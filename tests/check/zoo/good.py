@@ -151,14 +151,14 @@ def talks_a_lot() -> Any:
 
 @good
 def takes_its_time() -> Any:
-    """It uses most of the time that it is given for a move, each time."""
+    """It uses half of the time that it is given for a move, each time."""
 
     class Slow(Bot):
         max_in_flight = 4
         seconds = 0.0
 
         def joined(self, joined: Any) -> None:
-            self.seconds = joined.move_ms / 1000 * 0.7
+            self.seconds = joined.move_ms / 1000 * 0.5
 
         def choose(self, turn: Turn) -> Any:
             time.sleep(self.seconds)

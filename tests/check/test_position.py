@@ -1,0 +1,89 @@
+"""A position is stated by pack and actions, comes back from JSON, and is asked as in play."""
+
+from dataclasses import replace
+from itertools import count
+
+import pytest
+
+from referee.cards import PACK
+from referee.check.plan import clock
+from referee.check.position import Position, PositionError, Setting, seat_at
+from referee.rules import variant
+from tests.helpers import seeded, shuffled
+
+PITCH = variant("auction-pitch")
+PASSED = Position(PITCH, 4, 3, PACK, (2, 0), (6, 0, -3, 1), (0, 1, 0, 0), 7, 12, 99, "by hand")
+
+
+def setting() -> Setting:
+    return Setting(count(1).__next__, lambda _rules: 1, clock(5000))
+
+
+def test_a_position_survives_json() -> None:
+    assert Position.from_json(PASSED.to_json()) == PASSED
+    assert PASSED.to_json()["origin"] == "by hand"
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"actions": [3, 2]}, "action 2 .2.: AF-BID-002"),
+        ({"actions": [4, *PACK[:3], *[0] * 40]}, "AF-PLAY"),
+        ({"dealer": 9}, "dealer 9"),
+        ({"pack": "AS"}, "52 different"),
+        ({"seats": 9}, "players"),
+        ({"scores": [1]}, "figures"),
+    ],
+)
+def test_a_position_that_cannot_come_about_is_refused(change: dict[str, object], told: str) -> None:
+    with pytest.raises(PositionError, match=told):
+        Position.from_json(PASSED.to_json() | change)
+
+
+def test_a_garbled_position_is_refused() -> None:
+    data = PASSED.to_json()
+    del data["pack"]
+    with pytest.raises(PositionError, match="lacks or garbles 'pack'"):
+        Position.from_json(data)
+
+
+def test_the_bot_is_told_what_the_position_says() -> None:
+    table, seat, _ = seat_at(PASSED, setting())
+    turn = table.open
+    assert turn is not None
+    assert (seat, turn.chair.seat) == (2, 2)
+    assert list(turn.scores) == [6, 0, -3, 1]
+    assert list(turn.set_backs) == [0, 1, 0, 0]
+    assert (turn.deal, turn.decision, turn.chair.bot_seed, turn.bid) == (7, 12, 99, 2)
+    assert turn.hand == PASSED.reached().hands[2]
+
+
+def test_without_a_number_the_decision_counts_what_the_seat_did() -> None:
+    deal, actions = PASSED.at_start().reached(), []
+    chance = seeded("decision")
+    while len(actions) < 9:
+        actions.append(chance.choice(list(deal.legal())))
+        deal.apply(actions[-1])
+    position = replace(PASSED, actions=tuple(actions), decision=None)
+    table, seat, _ = seat_at(position, setting())
+    assert table.open is not None
+    assert table.open.decision == position.own_past(seat) == position.turn().decision
+
+
+def test_a_position_after_the_last_card_asks_nothing() -> None:
+    chance = seeded("over")
+    deal, actions = Position(PITCH, 2, 1, shuffled(chance)).reached(), []
+    pack = Position(PITCH, 2, 1, shuffled(seeded("over")))
+    deal = pack.reached()
+    while deal.kind is not None:
+        actions.append(max(deal.legal()))
+        deal.apply(actions[-1])
+    with pytest.raises(PositionError, match="nothing is to be decided"):
+        replace(pack, actions=tuple(actions)).reached()
+    with pytest.raises(PositionError, match="the deal is over"):
+        replace(pack, actions=(*actions, 0)).reached()
+
+
+def test_smaller_positions_sort_first() -> None:
+    bare = replace(PASSED, scores=(), set_backs=(), deal=0)
+    assert sorted([PASSED, bare, bare.at_start()], key=Position.size) == [bare.at_start(), bare, PASSED]

@@ -1,0 +1,292 @@
+"""From counts to verdicts and exit codes, and where the blame goes."""
+
+import datetime as dt
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from referee.cards import PACK
+from referee.check.baseline import Baseline, BaselineError, Excuse, read_baseline
+from referee.check.position import Position
+from referee.check.requirements import Requirement, Requirements, Selection, requirements
+from referee.check.shrink import Witnesses
+from referee.check.tally import IN_A_BATCH, KEPT, STATED, Breach, Tally
+from referee.check.verdict import Exit, Verdict, judge
+from referee.faults import Fault
+from referee.rules import variant
+
+PITCH = variant("auction-pitch")
+PLAY = "AF-PLAY-003/variant:auction-pitch"
+DAY = dt.date(2026, 6, 1)
+
+
+def tally(*rules: str) -> Tally:
+    return Tally(requirements([PITCH], Selection(rules=rules)))
+
+
+def breach(rule: str, **more: Any) -> Breach:
+    game = rule.split("-")[1] in ("BID", "PLAY")
+    usual = {"variant": "auction-pitch" if game else "", "fault": Fault.ILLEGAL_ACTION, "sentence": "So it was."}
+    return Breach(rule, **({"phase": "random"} | usual | more))
+
+
+def verdict(counted: Tally, key: str, **more: Any) -> Verdict:
+    rows = judge(counted, Witnesses(), **more).rows
+    return next(row.verdict for row in rows if row.requirement.key == key)
+
+
+def code(counted: Tally, **more: Any) -> Exit:
+    return judge(counted, Witnesses(), **more).exit_code
+
+
+@pytest.mark.parametrize(("times", "told"), [(0, Verdict.UNTESTED), (2, Verdict.UNTESTED), (3, Verdict.PASS)])
+def test_three_opportunities_make_a_pass(times: int, told: Verdict) -> None:
+    counted = tally("AF-PLAY-003")
+    counted.chance("AF-PLAY-003", "random", "auction-pitch", times)
+    assert verdict(counted, PLAY) is told
+    assert code(counted) is (Exit.CONFORMS if told is Verdict.PASS else Exit.INCOMPLETE)
+
+
+def test_a_run_in_which_nothing_came_up_is_incomplete() -> None:
+    assert code(tally()) is Exit.INCOMPLETE
+    assert code(Tally(Requirements())) is Exit.INCOMPLETE
+
+
+def test_why_it_never_came_up_is_told() -> None:
+    counted = tally("AF-CLOCK-002")
+    counted.excuse("AF-CLOCK-002", "no long game fitted in")
+    (row,) = judge(counted, Witnesses(), stopped="It was lost.").rows
+    assert row.reason == "It never came up. no long game fitted in"
+    (row,) = judge(tally("AF-CLOCK-001"), Witnesses(), stopped="It was lost.").rows
+    assert row.reason == "It never came up. It was lost."
+
+
+def test_one_breach_fails_however_often_it_was_kept() -> None:
+    counted = tally("AF-PLAY-003")
+    counted.chance("AF-PLAY-003", "random", "auction-pitch", 5000)
+    counted.breach(breach("AF-PLAY-003"))
+    assert verdict(counted, PLAY) is Verdict.FAIL
+    assert code(counted) is Exit.FAILS
+
+
+def test_a_crash_is_an_error_and_a_disconnect_a_failure() -> None:
+    for fault, told in ((Fault.CRASH, Verdict.ERROR), (Fault.DISCONNECT, Verdict.FAIL)):
+        counted = tally("AF-LIFE-002")
+        counted.breach(breach("AF-LIFE-002", fault=fault))
+        assert verdict(counted, "AF-LIFE-002") is told
+        assert code(counted) is Exit.FAILS
+
+
+def test_a_broken_should_warns_and_fails_only_where_strict() -> None:
+    counted = tally("AF-LIFE-003")
+    counted.chance("AF-LIFE-003", "farewell", times=3)
+    counted.breach(breach("AF-LIFE-003"))
+    assert verdict(counted, "AF-LIFE-003") is Verdict.WARN
+    assert code(counted) is Exit.CONFORMS
+    assert code(counted, strict=True) is Exit.FAILS
+
+
+def test_a_should_that_never_came_up_alone_tests_nothing() -> None:
+    assert code(tally("AF-LIFE-003")) is Exit.INCOMPLETE
+
+
+def test_rules_that_do_not_apply_are_no_green_light() -> None:
+    counted = tally("AF-ROBUST-002")
+    counted.waive("AF-ROBUST-002", "it says that it has a memory")
+    assert verdict(counted, "AF-ROBUST-002") is Verdict.NOT_APPLICABLE
+    assert code(counted) is Exit.INCOMPLETE
+
+
+def test_flaky_is_not_green() -> None:
+    counted = tally("AF-CLOCK-001")
+    counted.chance("AF-CLOCK-001", "random", times=500)
+    counted.flaky["AF-CLOCK-001"] = "late once, not again"
+    assert verdict(counted, "AF-CLOCK-001") is Verdict.FLAKY
+    assert code(counted) is Exit.FAILS
+
+
+def test_info_tells_and_never_counts() -> None:
+    rows = judge(Tally(requirements([PITCH], Selection())), Witnesses()).rows
+    info = [row for row in rows if row.verdict is Verdict.INFO]
+    assert {row.requirement.id for row in info} >= {"AF-SCORE-001", "AF-TRUMP-001"}
+    assert not any(row.exercised for row in info)
+
+
+def test_exercised_counts_musts_that_apply() -> None:
+    counted = tally("AF-PLAY-*", "AF-LIFE-*")
+    for rule in ("AF-PLAY-001", "AF-PLAY-002"):
+        counted.chance(rule, "random", "auction-pitch", 3)
+    counted.waive("AF-LIFE-001", "its process is not ours")
+    judged = judge(counted, Witnesses())
+    assert (len(judged.exercised), len(judged.applicable)) == (2, 5)
+
+
+def test_what_is_not_asked_for_is_remembered() -> None:
+    counted = tally("AF-BID-*")
+    counted.breach(breach("AF-PLAY-003"))
+    assert dict(counted.others) == {PLAY: 1}
+
+
+def test_only_so_many_breaches_are_kept_the_simplest_ones() -> None:
+    counted = tally("AF-PLAY-003")
+    position = Position(PITCH, 4, 3, PACK, (2,), ())
+    for number in range(5 * KEPT):
+        counted.breach(breach("AF-PLAY-003", position=replace(position, deal=number)))
+    score = counted.scores[PLAY]
+    assert score.breaches == 5 * KEPT
+    assert len(score.kept) <= 2 * KEPT
+    assert score.simplest()[0].position.deal == 0
+
+
+# Where the blame goes.
+
+
+def stated(breaches: int, chances: int, elsewhere: int) -> Tally:
+    counted = tally("AF-PLAY-003", "AF-ROBUST-002", "AF-LIFE-002")
+    counted.chance("AF-ROBUST-002", STATED, times=chances)
+    counted.chance("AF-PLAY-003", STATED, "auction-pitch", chances)
+    counted.chance("AF-PLAY-003", "random", "auction-pitch", elsewhere)
+    for _ in range(breaches):
+        counted.breach(breach("AF-PLAY-003", phase=STATED))
+    return counted
+
+
+def test_breaches_in_stated_positions_alone_are_about_the_history() -> None:
+    counted = stated(50, 100, 4000)
+    assert verdict(counted, "AF-ROBUST-002") is Verdict.FAIL
+    assert verdict(counted, PLAY) is Verdict.PASS
+
+
+def test_unless_there_were_too_few_other_chances_to_say() -> None:
+    counted = stated(2, 100, 400)
+    assert verdict(counted, PLAY) is Verdict.FAIL
+    assert verdict(counted, "AF-ROBUST-002") is Verdict.PASS
+
+
+def test_or_it_happened_elsewhere_too() -> None:
+    counted = stated(50, 100, 4000)
+    counted.breach(breach("AF-PLAY-003"))
+    assert verdict(counted, PLAY) is Verdict.FAIL
+    assert verdict(counted, "AF-ROBUST-002") is Verdict.PASS
+
+
+def test_a_bot_lost_only_in_stated_positions_fails_for_the_history() -> None:
+    counted = stated(0, 100, 4000)
+    counted.answers = 4000
+    counted.breach(breach("AF-LIFE-002", fault=Fault.CRASH, phase=IN_A_BATCH))
+    counted.breach(breach("AF-LIFE-002", fault=Fault.CRASH, phase=STATED))
+    assert verdict(counted, "AF-ROBUST-002") is Verdict.ERROR
+    counted.breach(breach("AF-LIFE-002", fault=Fault.CRASH))
+    assert verdict(counted, "AF-LIFE-002") is Verdict.ERROR
+
+
+def test_a_poke_is_not_blamed_for_what_happens_without_it() -> None:
+    counted = tally("AF-BID-001", "AF-ROBUST-006")
+    counted.chance("AF-ROBUST-006", "pokes", times=6)
+    counted.breach(breach("AF-ROBUST-006", because="AF-BID-001", variant="auction-pitch", phase="pokes"))
+    assert verdict(counted, "AF-ROBUST-006") is Verdict.FAIL
+    counted.breach(breach("AF-BID-001"))
+    assert verdict(counted, "AF-ROBUST-006") is Verdict.PASS
+
+
+# The baseline.
+
+
+def baseline(*excuses: Excuse) -> Baseline:
+    return Baseline("baseline.toml", excuses, DAY)
+
+
+def excuse(rule: str, game: str = "", expires: dt.date | None = None) -> Excuse:
+    return Excuse(rule, game, "known", "https://example.org/7", expires, 3)
+
+
+def failing() -> Tally:
+    counted = tally("AF-PLAY-003")
+    counted.chance("AF-PLAY-003", "random", "auction-pitch", 10)
+    counted.breach(breach("AF-PLAY-003"))
+    return counted
+
+
+def test_an_accepted_breach_is_xfail_and_green() -> None:
+    known = baseline(excuse("AF-PLAY-003"))
+    assert verdict(failing(), PLAY, baseline=known) is Verdict.XFAIL
+    assert code(failing(), baseline=known) is Exit.CONFORMS
+
+
+def test_an_excuse_for_another_game_does_not_help() -> None:
+    counted = failing()
+    assert code(counted, baseline=baseline(excuse("AF-PLAY-003", "cinch"))) is Exit.FAILS
+
+
+def test_an_excuse_that_is_not_needed_fails_with_the_line_to_delete() -> None:
+    counted = tally("AF-PLAY-003")
+    counted.chance("AF-PLAY-003", "random", "auction-pitch", 10)
+    judged = judge(counted, Witnesses(), baseline=baseline(excuse("AF-PLAY-003")))
+    assert judged.rows[0].verdict is Verdict.XPASS
+    assert judged.rows[0].reason == "baseline.toml:3: AF-PLAY-003 passes: delete this entry"
+    assert judged.exit_code is Exit.FAILS
+
+
+def test_an_expired_excuse_fails() -> None:
+    known = baseline(excuse("AF-PLAY-003", expires=dt.date(2026, 5, 31)))
+    judged = judge(failing(), Witnesses(), baseline=known)
+    assert judged.rows[0].verdict is Verdict.FAIL
+    assert judged.baseline == (
+        "baseline.toml:3: AF-PLAY-003 was accepted until 2026-05-31: mend the bot, or delete this entry",
+    )
+    still = judge(failing(), Witnesses(), baseline=baseline(excuse("AF-PLAY-003", expires=DAY)))
+    assert still.exit_code is Exit.CONFORMS
+
+
+def test_an_excuse_for_no_rule_fails() -> None:
+    judged = judge(failing(), Witnesses(), baseline=baseline(excuse("AF-PLAY-003"), excuse("AF-PLAY-999")))
+    assert judged.exit_code is Exit.FAILS
+    assert judged.baseline == ("baseline.toml:3: AF-PLAY-999 is no rule: delete this entry",)
+
+
+def test_a_baseline_cannot_excuse_what_never_ran() -> None:
+    assert code(tally("AF-PLAY-003"), baseline=baseline(excuse("AF-PLAY-003"))) is Exit.INCOMPLETE
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "write format = 1"),
+        ("format = 1\nrules = 3", "unknown field rules"),
+        ("format = 1\n[[accepted]]\nrule = 'AF-PLAY-003'", "reason is missing"),
+        ("format = 1\n[[accepted]]\nreason = 'x'", "rule is missing"),
+        ("format = 1\n[[accepted]]\nrule = 'A'\nreason = 'x'\nexpires = 'soon'", "a day such as"),
+        ("format = 1\n[[accepted]]\nrule = 'A'\nreason = 'x'\nexpires = 2026-01-01T00:00:00", "a day such as"),
+        ("format = 1\n[[accepted]]\nrule = 'A'\nreason = 'x'\nuntil = 'y'", ":2: unknown field until"),
+        ("format = 1\naccepted = [{rule = 'A', reason = 'x'}]", "as a section"),
+        ("format = ", "baseline.toml"),
+    ],
+)
+def test_a_garbled_baseline_names_the_place_and_the_remedy(tmp_path: Path, text: str, told: str) -> None:
+    path = tmp_path / "baseline.toml"
+    path.write_text(text, "utf-8")
+    with pytest.raises(BaselineError, match=r"baseline\.toml") as caught:
+        read_baseline(path, DAY)
+    assert told in str(caught.value)
+
+
+def test_a_missing_baseline_is_an_error_and_no_empty_one(tmp_path: Path) -> None:
+    with pytest.raises(BaselineError, match="No such file"):
+        read_baseline(tmp_path / "none.toml", DAY)
+
+
+def test_a_sound_baseline_is_read_with_its_lines(tmp_path: Path) -> None:
+    path = tmp_path / "baseline.toml"
+    path.write_text(
+        "format = 1\n\n# why\n[[accepted]]\nrule = 'AF-PLAY-003'\nvariant = 'cinch'\nreason = 'later'\n"
+        "expires = 2027-01-31\n\n[[accepted]]\nrule = 'AF-BID-001'\nreason = 'never'\nissue = 'u'\n",
+        "utf-8",
+    )
+    first, second = read_baseline(path, DAY).excuses
+    assert first == Excuse("AF-PLAY-003", "cinch", "later", "", dt.date(2027, 1, 31), 4)
+    assert (second.rule, second.issue, second.line) == ("AF-BID-001", "u", 10)
+    assert first.covers(
+        Requirement(requirements([variant("cinch")], Selection()).of["AF-PLAY-003/variant:cinch"].clause, "cinch")
+    )
