@@ -1,5 +1,6 @@
 """Whole deals of the games beyond Pitch (``family_deals.json``) through the engine; and what the vectors cover."""
 
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -10,6 +11,8 @@ from referee.rules.actions import parse_action
 from referee.rules.rulebook import Level, clauses_of
 from tests.helpers import rules_of
 from tests.rules.test_vectors import FILES, Case, cases, document
+
+ROOT: Final = Path(__file__).resolve().parents[2]
 
 EXAMPLES: Final = (
     *(1, 2, 3, 4, 6, 7, 9, 10, 11, 12, 14, 15, 16, 18, 19, 20, 21, 22, 24, 25, 26, 27, 28, 30, 31, 32, 34, 35, 37, 38),
@@ -90,3 +93,11 @@ def test_every_worked_example_has_a_vector_or_a_reason() -> None:
     with_vector = {case["example"] for name in FILES for case in document(name)["cases"] if "example" in case}
     assert with_vector | set(NO_VECTOR) == set(EXAMPLES)
     assert with_vector & set(NO_VECTOR) == set()
+
+
+def test_the_page_on_testing_has_the_right_figures() -> None:
+    page = (ROOT / "docs" / "testing.md").read_text("utf-8")
+    counted = [case["counts"] for case in document("perft")["cases"]]
+    vectors = sum(len(document(name)["cases"]) for name in FILES)
+    assert f"{len(counted)} deals, {sum(map(sum, counted)):,} lists in all" in page
+    assert f"There are {vectors:,} cases." in page
