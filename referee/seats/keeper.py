@@ -133,6 +133,7 @@ class LocalKeeper(Keeper):
         self._start, self.join_seconds = start, JOIN_SECONDS
         self.on_start: Callable[[BotProcess], None] = lambda _process: None
         self.process: BotProcess | None = None
+        self.survivors: set[int] = set()
 
     async def run(self) -> None:
         """Starts the bot, and again after every loss, until it is given up or cancelled.
@@ -189,7 +190,7 @@ class LocalKeeper(Keeper):
             waiting.cancel()
         if joined in done:
             return ""
-        exit_ = await self.process.kill()
+        exit_ = await self._kill(self.process)
         if self.guest.refusal:
             return self.guest.refusal
         if ended in done:
@@ -210,7 +211,7 @@ class LocalKeeper(Keeper):
         if said is not None and said.fault is Fault.DISCONNECT:  # perhaps because its process is ending
             await asyncio.wait({ended}, timeout=_VERDICT_SECONDS)
         ended.cancel()
-        exit_ = await process.kill()
+        exit_ = await self._kill(process)
         if said is not None and said.fault is not Fault.DISCONNECT:
             return said
         return replace(_verdict(exit_), words=_last_line(process.tail()))
@@ -223,9 +224,14 @@ class LocalKeeper(Keeper):
         await self.end()
 
     async def end(self) -> None:
-        """Ends the process and all that it started."""
+        """Ends the process and all that it started; ``survivors`` are those that could not be ended."""
         if self.process is not None:
-            await self.process.kill()
+            await self._kill(self.process)
+
+    async def _kill(self, process: BotProcess) -> Exit:
+        exit_ = await process.kill()
+        self.survivors.update(exit_.survivors)
+        return exit_
 
 
 def _is_of_the_machine(cause: BaseException | None) -> bool:

@@ -25,6 +25,7 @@ from referee.seats.launch import BotProcess, launch
 from referee.seats.scratch import make_folder, remove_folder
 from referee.seats.trees import owner
 from referee.table import Table
+from referee.tournament.league import LeagueError
 from referee.tournament.plan import GamePlan, LeaguePlan
 from referee.tournament.venue import Slot, Venue, new_guest, send_off
 
@@ -86,7 +87,10 @@ class Lap:
         self._turn_ids = random_ids()
 
     async def play(self) -> None:
-        """Plays all games of the lap. Raises what the sink raised, or what else kept the referee from going on."""
+        """Plays all games of the lap. Raises what the sink raised, or what else kept the referee from going on.
+
+        Raises ``LeagueError`` if a bot process could not be ended: it must not be there when its packs come again.
+        """
         folder = make_folder(Path(tempfile.gettempdir()), f"{owner()}.{secrets.token_hex(8)}")
         self._venue.on_change, self._venue.on_failure = self._changed.set, self._fail
         try:
@@ -164,6 +168,10 @@ class Lap:
             await asyncio.gather(*keeping, return_exceptions=True)
             for slot in locals_:
                 self._venue.dismiss(slot)
+        survivors = {pid for keeper in locals_.values() for pid in keeper.survivors}
+        if survivors:
+            named = ", ".join(map(str, sorted(survivors)))
+            raise LeagueError(f"bot processes could not be ended: {named}; end them by hand, then: referee resume")
 
     async def _play_all(self) -> None:
         """Feeds the games as the bots can take them, until all are over or the lap is stopped."""

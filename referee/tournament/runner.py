@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from referee.seats.orphans import end_orphans
+from referee.seats.trees import process
 from referee.store import SetRow, Store
 from referee.tournament.lap import Lap
 from referee.tournament.league import League, LeagueError, same_machine
@@ -80,8 +81,7 @@ class Runner:
     def run(self) -> Outcome:
         """Plays until every set is scored or void, or until stopped. Raises ``StoreError`` or ``LeagueError``."""
         self._check_schedule()
-        end_orphans(Path(tempfile.gettempdir()))
-        self._settle_earlier_attempts()
+        self._settle_earlier_attempts(_nothing_lives(end_orphans(Path(tempfile.gettempdir()))))
         self._void_withdrawn()
         with self._premises():
             if self._workers > 1:
@@ -135,12 +135,12 @@ class Runner:
             remedy = "go on with that version, or start again with: referee run --new-season"
             raise LeagueError(f"{self._store.path} was begun by another version of the referee; {remedy}")
 
-    def _settle_earlier_attempts(self) -> None:
+    def _settle_earlier_attempts(self, nothing_lives: bool = True) -> None:
         """Attempts without an end: the same packs again if everything that saw them is certainly dead, else new ones.
 
         That the referee was killed is no fault of a game: it does not count towards the three after which a set is void.
         """
-        proven = same_machine(self._league.facts["host"]) and not self._remote
+        proven = nothing_lives and same_machine(self._league.facts["host"]) and not self._remote
         rows = {row.id: row for row in self._store.sets()}
         for number, fixture, redeal, _ in self._store.open_attempts():
             row = rows[fixture.rpartition("-")[0]]
@@ -288,6 +288,11 @@ class Runner:
         return Outcome(finished, counts["SCORED"], counts["VOID"], counts["OPEN"])
 
 
+def _nothing_lives(pids: Sequence[int]) -> bool:
+    """Whether these processes, which were told to end, have ended."""
+    return all((one := process(pid)) is None or one.dead for pid in pids)
+
+
 def _game_plan(fixture: Fixture, row: SetRow) -> GamePlan:
     return GamePlan(fixture.id, fixture.set_id, fixture.rotation, fixture.seats, fixture.slots, row.redeal)
 
@@ -335,8 +340,8 @@ class _Pool:
 
     def kill(self) -> None:
         """Ends the workers at once. Their bots are ended when the pool is left."""
-        for process in list((self._pool._processes or {}).values()):  # noqa: SLF001  # a pool has no such method before 3.14
-            process.kill()
+        for worker in list((self._pool._processes or {}).values()):  # noqa: SLF001  # a pool has no such method before 3.14
+            worker.kill()
 
     def __exit__(self, *_: object) -> None:
         self._stop.set()

@@ -15,11 +15,13 @@ from referee.faults import Fault
 from referee.proceedings import Limits
 from referee.record import result_digest
 from referee.rules import variant
+from referee.seats.keeper import LocalKeeper
 from referee.seats.program import Command
 from referee.seats.sandbox import SandboxError
 from referee.seats.trees import marker_of, owner, processes
 from referee.store import StoreError
 from referee.tournament.lap import Lap
+from referee.tournament.league import LeagueError
 from referee.tournament.plan import BotPlan, GamePlan, LeaguePlan
 
 ANY: Final = "from referee.bot import run\nrun(lambda turn: turn.rng.choice(turn.legal))\n"
@@ -197,6 +199,21 @@ def test_a_sandbox_that_is_missing_ends_the_lap(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr("referee.tournament.lap.launch", missing)
     with pytest.raises(SandboxError, match="apt install bubblewrap"):
         play(plan_of(tmp_path, THREE), games_of(NAMES, 1, [0]), Sink())
+
+
+def test_a_process_that_cannot_be_ended_ends_the_league_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It could still be there, and remember, when its packs come again."""
+    real = LocalKeeper.end
+
+    async def leaves_one(keeper: LocalKeeper) -> None:
+        await real(keeper)
+        keeper.survivors.add(4711)
+
+    monkeypatch.setattr(LocalKeeper, "end", leaves_one)
+    sink = Sink()
+    with pytest.raises(LeagueError, match="could not be ended: 4711; end them by hand, then: referee resume"):
+        play(plan_of(tmp_path, THREE), games_of(NAMES, 2, [0]), sink)
+    assert len(sink.of("finished")) == 2
 
 
 def test_a_game_whose_record_cannot_be_written_is_no_contest(

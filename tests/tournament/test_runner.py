@@ -1,5 +1,6 @@
 """The runner: laps and stages, what is played again, what is void, and what earlier runs left. Laps here are made up."""
 
+import os
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
@@ -50,6 +51,9 @@ class Laps(InProcess):
         self.laps: list[list[str]] = []
         self.spoil: Callable[[GamePlan], bool] = how.get("spoil", lambda _game: False)
         self.after_lap: Callable[[], None] = how.get("after_lap", lambda: None)
+
+    def run(self) -> Outcome:
+        return Runner.run(self)
 
     def _lap_here(self, games: Sequence[GamePlan]) -> None:
         self.laps.append([game.fixture_id for game in games])
@@ -157,6 +161,17 @@ def test_after_a_kill_on_another_machine_the_packs_are_new(path: Path, monkeypat
     assert outcome.finished
     with Store.read(path) as store:
         assert {row.id: row.redeal for row in store.sets()} == {first: 1, second: 0}
+
+
+def test_after_a_kill_that_left_a_bot_alive_the_packs_are_new(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Store.write(path) as store:
+        first = store.sets()[0].id
+        store.begin([(f"{first}-0", 0)])
+    monkeypatch.setattr(runner, "end_orphans", lambda _folder: [os.getpid()])  # what lives on, as we do
+    outcome, _ = run(path)
+    assert outcome.finished
+    with Store.read(path) as store:
+        assert store.sets()[0].redeal == 1
 
 
 def test_new_packs_leave_the_finished_games_of_the_set_for_audit(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
