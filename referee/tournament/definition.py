@@ -79,7 +79,9 @@ class Definition(Section):
 
     @model_validator(mode="after")
     def _makes_sense(self) -> Self:
-        found = findings(self.tournament.variant, self.tournament, self.rules, self.schedule, self.limits, self.policy, self.bots)
+        found = findings(
+            self.tournament.variant, self.tournament, self.rules, self.schedule, self.limits, self.policy, self.bots
+        )
         if found:
             raise finding_error(*found)
         return self
