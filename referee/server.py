@@ -35,6 +35,7 @@ OPTIONS = (
     ("grpc.http2.min_recv_ping_interval_without_data_ms", 5_000),
     ("grpc.max_connection_idle_ms", 60_000),
 )
+_CONNECTIONS, _OWN_CONNECTIONS = 256, 32
 _TICK_S = 0.05
 _PARTING_S = 2.0
 _LINGER_S = 0.003
@@ -120,7 +121,9 @@ class Host:
 
         Raises ``OSError`` if the address cannot be had. The door's ``address`` is what bots are told.
         """
-        server = grpc.aio.server(options=OPTIONS, maximum_concurrent_rpcs=256)
+        most = _CONNECTIONS if owner is None else _OWN_CONNECTIONS
+        options = (*OPTIONS, ("grpc.max_allowed_incoming_connections", most))
+        server = grpc.aio.server(options=options, maximum_concurrent_rpcs=256)
         door = Door(address, server, owner)
         if owner is not None:
             self.at_home.add(owner)
@@ -236,7 +239,12 @@ class _Handlers(grpc.GenericRpcHandler):
 
     def service(self, handler_call_details: grpc.HandlerCallDetails) -> Any:
         """The handler of ``Play``, without a deserializer: bytes that cannot be read must reach us."""
-        return self._play if handler_call_details.method == f"/{SERVICE}/Play" else None
+        method, owner = handler_call_details.method, self._door.owner
+        if method == f"/{SERVICE}/Play":
+            return self._play
+        if owner is not None and not method.startswith("/grpc."):  # which are the standard services
+            owner.knock("calls of methods that there are not")
+        return None
 
     async def play(self, _requests: Any, context: Any) -> None:
         """One stream from start to end. No exception's text ever leaves it."""
@@ -279,6 +287,8 @@ class _Handlers(grpc.GenericRpcHandler):
             return guest
         if owner is not None and guest is not None:
             owner.on_fault(Fault.POLICY, "It came with the token of another session.")
+        elif owner is not None:
+            owner.knock("streams with a token that nobody has")
         return guest if owner is None and guest not in self._host.at_home else None
 
     async def _read(self, guest: Guest, stream: Stream, context: Any) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import gzip
+import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -287,7 +288,7 @@ def test_a_thousand_streams_are_a_breach_of_protocol(tmp_path: Path) -> None:
         guest = inn.guest("many")
         async with inn.door(guest) as door, contextlib.AsyncExitStack() as stack:
             calls = []
-            for _ in range(100):  # a bound of ours holds after six; the rest is the same
+            for _ in range(20):  # a bound of ours holds after six; the rest is the same
                 calls.append(await stack.enter_async_context(dial(door, guest.token)))
                 with contextlib.suppress(grpc.aio.AioRpcError):
                     await say(calls[-1], JOIN)
@@ -431,6 +432,54 @@ def test_a_call_that_there_is_not_is_unimplemented(tmp_path: Path, method: str) 
             assert (await end_of(call))[0] is Code.UNIMPLEMENTED
 
     assert not tell(tmp_path, story).faults
+
+
+@pytest.mark.parametrize(
+    ("method", "token", "what"),
+    [
+        (PLAY, "wrong", "streams with a token that nobody has"),
+        (PLAY, "", "streams with a token that nobody has"),
+        ("/evil.v1.Cards/Show", "", "calls of methods that there are not"),
+    ],
+)
+def test_who_knocks_too_often_at_its_own_door_breaks_the_protocol(
+    tmp_path: Path, method: str, token: str, what: str
+) -> None:
+    async def story(inn: Inn) -> None:
+        guest = inn.guest("knocks")
+        async with inn.door(guest) as door:
+            for number in range(STRAYS + 1):
+                assert not inn.faults, number
+                async with dial(door, token, method=method) as call:
+                    await end_of(call)
+
+    inn = tell(tmp_path, story)
+    assert inn.faults == [("knocks", Fault.PROTOCOL, f"AF-PROTO-005: it made {STRAYS + 1} {what}.")]
+
+
+def test_connections_that_say_nothing_take_few_handles_of_the_referee(tmp_path: Path) -> None:
+    """A bot with many processes could else use up all that the referee may open."""
+
+    async def story(inn: Inn) -> None:
+        bad, good = inn.guest("bad"), inn.guest("good")
+        async with inn.door(bad) as one, inn.door(good) as two:
+            before = handles()
+            with contextlib.ExitStack() as stack:
+                for _ in range(200):
+                    line = stack.enter_context(socket.socket(socket.AF_UNIX))
+                    line.setblocking(False)
+                    with contextlib.suppress(BlockingIOError):
+                        line.connect(one.address.removeprefix("unix:"))
+                async with dial(two, good.token) as call:
+                    await say(call, JOIN)
+                    assert (await hear(call)).joined.name == "good"
+                    assert handles() < before + 200 + 50
+
+    assert not tell(tmp_path, story).faults
+
+
+def handles() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
 
 
 @pytest.mark.parametrize(

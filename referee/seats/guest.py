@@ -66,7 +66,7 @@ class Guest:
         self.stream: Stream | None = None
         self.ready = asyncio.Event()
         self.refusal = ""
-        self.streams = 0
+        self.streams = self.knocks = 0
         self.games = 0
         self.leaving = self.condemned = False
         self.stateful = False
@@ -101,7 +101,8 @@ class Guest:
     def renew(self) -> None:
         """A new process is about to be started: what is left of the old one's connection is no concern of it."""
         self.hang_up()
-        self.refusal, self.streams, self.session.strays, self.condemned = "", 0, 0, False
+        self.refusal, self.condemned = "", False
+        self.streams = self.knocks = self.session.strays = 0
 
     def hang_up(self) -> None:
         """Ends the stream from our side; its end is no loss any more."""
@@ -109,6 +110,12 @@ class Guest:
         self.ready.clear()
         if stream is not None and stream.farewell is None:
             stream.cut()
+
+    def knock(self, what: str) -> None:
+        """Something at the bot's own door that no session comes from: it is overlooked as strays are."""
+        self.knocks += 1
+        if self.knocks > STRAYS:
+            self._condemn(f"AF-PROTO-005: it made {self.knocks} {what}.")
 
     def spoiled(self) -> None:
         """The referee has failed with this guest's stream: it has to dial in again, and is not to blame."""
