@@ -5,7 +5,9 @@ to all. Trumps change with trumps, so that everybody draws as many cards as befo
 """
 
 from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import count
 from random import Random
 from typing import Final
 
@@ -14,11 +16,14 @@ from hypothesis import given, settings
 
 from referee.cards import PACK, Card, Mask, cards_in, mask_of
 from referee.faults import Consequence, Fault
-from referee.proceedings import DealClosed, DealLog, Ruling
+from referee.proceedings import DealClosed, DealLog, GameSpec, Ruling
 from referee.protocol.translate import deal_over, game_started, ruling_message, turn_message
+from referee.record import canonical, seat_record, write_record
 from referee.rules import Deal, EventKind, Game, Kind, RuleSet, unpack_event, variant, variant_names
 from referee.rules.substitute import substitute
-from referee.view import Chair, see
+from referee.seats.house import house
+from referee.table import Table
+from referee.view import Chair, Turn, see
 from tests.helpers import CONCEIVABLE, chances, random_rules, seeded, shuffled
 
 SHOWN: Final = {EventKind.TURN_UP, EventKind.SHOW, EventKind.TAKE, EventKind.STOCK_TOP, EventKind.PLAY}
@@ -155,6 +160,41 @@ def test_the_notice_of_a_finished_deal_is_the_same_in_twin_deals(chance: Random)
         twin = script.twin(chance, seat)
         assert over_bytes(twin, seat) == over_bytes(script, seat)
         assert game_started(chair_of(twin, seat), 0) == game_started(chair_of(script, seat), 0)
+
+
+@settings(max_examples=60)
+@given(chances())
+def test_the_record_that_a_seat_is_given_is_the_same_in_twin_games(chance: Random) -> None:
+    """Two deals of a game; each is replaced by a twin for one seat, which gets the same record in the end."""
+    rules = variant(chance.choice(variant_names())).with_rules({"max_deals": 2})
+    seats = chance.choice(range(rules.players[0], rules.players[1] + 1, rules.sides or 1))
+    packs = [shuffled(chance), shuffled(chance)]
+    table, said = played(rules, seats, packs, lambda turn: turn.legal[chance.randrange(len(turn.legal))])
+    for seat in range(seats):
+        scripts = []
+        for number, log in enumerate(table.deals):
+            actions = [(kind, actor, action) for deal, kind, actor, action in said if deal == number]
+            scripts.append(Script(rules, seats, log.dealer, list(log.scores), log.pack, actions).twin(chance, seat))
+        script = iter([action for one in scripts for _, _, action in one.actions])
+        twin, _ = played(rules, seats, [one.pack for one in scripts], lambda _turn, script=script: next(script))
+        assert not twin.irregularities
+        records = [write_record(one, {"names": ["x"] * seats, "league": "test"}) for one in (table, twin)]
+        assert canonical(seat_record(records[1], seat)) == canonical(seat_record(records[0], seat))
+
+
+def played(
+    rules: RuleSet, seats: int, packs: Sequence[Sequence[Card]], choose: Callable[[Turn], int]
+) -> tuple[Table, list[tuple[int, Kind, int, int]]]:
+    """A whole game at the umpire, and who did what in which deal."""
+    chairs = tuple(Chair(9, seat, seats, rules) for seat in range(seats))
+    table = Table(GameSpec("game", rules, chairs), packs.__getitem__, count(1).__next__, house)
+    said: list[tuple[int, Kind, int, int]] = []
+    table.start()
+    while (turn := table.open) is not None:
+        action = choose(turn)
+        said.append((len(table.deals) - 1, turn.kind, turn.chair.seat, action))
+        table.answer(turn.turn_id, action, 0)
+    return table, said
 
 
 def test_the_twins_do_differ_and_every_kind_of_decision_is_among_them() -> None:
