@@ -194,7 +194,7 @@ class Host:
         """What a stream has to send now, or ``None``."""
         if stream.farewell is not None:
             return wire.PlayResponse(farewell=stream.farewell).SerializeToString()
-        if not guest.ready.is_set():
+        if stream is not guest.stream or not guest.ready.is_set():
             return None
         if self.asked_at_once and self._must_wait(guest):
             return None

@@ -298,6 +298,23 @@ def test_a_thousand_streams_are_a_breach_of_protocol(tmp_path: Path) -> None:
     assert inn.faults == [("many", Fault.PROTOCOL, "It opened 6 streams; 5 a game are enough.")]
 
 
+def test_nothing_goes_to_a_stream_that_another_has_followed(tmp_path: Path) -> None:
+    """The writer of a stream that was hung up may still be about to look for more."""
+
+    async def story(inn: Inn) -> None:
+        guest = inn.guest("again")
+        old, new = Stream(), Stream()
+        guest.connect(old)
+        guest.hang_up()
+        guest.connect(new)
+        guest.receive(new, JOIN.SerializeToString())
+        inn.deal(1, guest, guest)
+        assert inn.host.next_message(guest, old) is None
+        assert inn.host.next_message(guest, new) is not None
+
+    tell(tmp_path, story)
+
+
 def test_the_end_of_a_stream_before_farewell_is_a_loss(tmp_path: Path) -> None:
     async def story(inn: Inn) -> None:
         guest = inn.guest("leaves")
