@@ -227,7 +227,9 @@ class Turn(_message.Message):
     is not over yet.
     """
     bid: _builtins.int
-    """The contract: how many points the pitcher (or that side) has to make. 0 = no obligation, or pitcher is absent."""
+    """The contract: how many points the pitcher (or that side) has to make; 0 = no obligation. While the auction lasts, and
+    pitcher is absent, the highest bid so far; 0 = nobody has bid.
+    """
     turn_up: _cards_pb2.Card.ValueType
     """The face-up card beside the pack: the turned-up card that is offered as trump or made trump, or the face-up top card
     of the stock. CARD_UNSPECIFIED = no card lies face up.
