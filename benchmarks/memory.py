@@ -1,0 +1,93 @@
+"""Is the referee's memory flat? Plays 100,000 deals through hall, umpire, records and sessions, and watches it.
+
+Run: python benchmarks/memory.py [--deals N]
+
+Four sessions are fed by a loop in this process instead of a stream; everything else is what a league runs, but for the
+store, which keeps games on disk. The figure is the growth of resident memory from one tenth of the way to the end.
+"""
+
+import argparse
+import random
+from pathlib import Path
+
+from referee.deals import deal_key, seeded_master, shuffle
+from referee.hall import Hall
+from referee.proceedings import GameSpec
+from referee.protocol import wire
+from referee.record import Record, canonical, write_record
+from referee.rules import variant
+from referee.seats.house import house
+from referee.session import Session
+from referee.table import Table
+from referee.tournament.lap import random_ids
+from referee.tournament.summary import summarise
+from referee.view import Chair
+
+TABLES = 64
+
+
+def resident_mib() -> float:
+    """Resident memory of this process in MiB (Linux)."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096 / 2**20
+
+
+class Play:
+    """Keeps a number of tables going until enough deals are played."""
+
+    def __init__(self, deals: int) -> None:
+        self.left, self.deals, self.opened = deals, 0, 0
+        self.rules = variant("auction-pitch").with_rules({"max_deals": 20})
+        self.master, self.ids = seeded_master("memory"), random_ids()
+        self.hall = Hall(self.finish)
+        self.sessions = [Session(5_000_000) for _ in range(4)]
+
+    def finish(self, table: Table) -> Record:
+        """Writes the record as a league would, and lets it go."""
+        record = write_record(table, {})
+        canonical(record)
+        summarise(table, ("a", "b", "c", "d"), "s")
+        self.deals += len(table.deals)
+        return record
+
+    def open(self) -> None:
+        """Another table."""
+        number, self.opened = self.opened, self.opened + 1
+        chairs = tuple(Chair(next(self.ids), seat, 4, self.rules) for seat in range(4))
+        spec = GameSpec(f"g{number}", self.rules, chairs)
+        packs = lambda deal: shuffle(deal_key(self.master, "memory", str(number), deal))  # noqa: E731
+        self.hall.open(Table(spec, packs, self.ids.__next__, house), self.sessions)
+
+    def step(self, rng: random.Random) -> None:
+        """Every session answers what it is asked."""
+        while len(self.hall.seated) < TABLES and self.deals < self.left:
+            self.open()
+        for session in self.sessions:
+            response = session.flush(0)
+            if response is not None:
+                moves = [answer(turn, rng) for turn in response.turns]
+                self.hall.answered(session.heard(moves, 100))
+
+
+def answer(turn: wire.Turn, rng: random.Random) -> wire.Move:
+    """A legal move by chance."""
+    if turn.kind == wire.TURN_KIND_PLAY:
+        return wire.Move(turn_id=turn.turn_id, card=rng.choice(turn.options.cards))
+    return wire.Move(turn_id=turn.turn_id, bid=rng.choice(turn.options.bids))
+
+
+def main() -> None:
+    """Plays, and prints the memory at every tenth of the way."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--deals", type=int, default=100_000)
+    options = parser.parse_args()
+    play, rng, marks = Play(options.deals), random.Random(1), []
+    while play.hall.seated or play.deals < options.deals:
+        play.step(rng)
+        if play.deals * 10 >= options.deals * (len(marks) + 1):
+            marks.append(resident_mib())
+            print(f"{play.deals:8,} deals   {marks[-1]:7.1f} MiB", flush=True)
+    print(f"growth from the first tenth to the end: {100 * (marks[-1] / marks[0] - 1):+.1f} %   (target: within 5 %)")
+
+
+if __name__ == "__main__":
+    main()
