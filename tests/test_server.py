@@ -292,7 +292,8 @@ def test_a_thousand_streams_are_a_breach_of_protocol(tmp_path: Path) -> None:
                 calls.append(await stack.enter_async_context(dial(door, guest.token)))
                 with contextlib.suppress(grpc.aio.AioRpcError):
                     await say(calls[-1], JOIN)
-            assert await end_of(calls[-1]) == (Code.RESOURCE_EXHAUSTED, "too many streams")
+            ends = [await end_of(call) for call in calls[6:]]
+            assert (Code.RESOURCE_EXHAUSTED, "too many streams") in ends
 
     inn = tell(tmp_path, story)
     assert inn.faults == [("many", Fault.PROTOCOL, "It opened 6 streams; 5 a game are enough.")]
