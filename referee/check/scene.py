@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from typing import Any
 
-from referee.cards import SUIT_NAMES, card_text, hand_text
+from referee.cards import SUIT_NAMES, card_text, cards_in, cards_text, hand_text
 from referee.check.cases import all_cases
 from referee.check.position import Position, kind_name
 from referee.check.tally import Breach
-from referee.rules import Deal, EventKind, action_text, legal_text, unpack_event
+from referee.rules import Deal, EventKind, Keeps, Kind, action_text, legal_text, unpack_event
 from referee.rules.actions import CARD_EVENTS
 from referee.rules.rulebook import clause_text, clauses_of
 
@@ -20,7 +20,7 @@ def scene_of(breach: Breach) -> Scene:
     if position is None:
         return {}
     deal = position.reached()
-    seat, kind = deal.seat, deal.kind
+    seat, kind, legal = deal.seat, deal.kind, deal.legal()
     assert kind is not None  # noqa: S101  # a position is one where something is to be decided
     return {
         "game": position.rules.title,
@@ -45,8 +45,9 @@ def scene_of(breach: Breach) -> Scene:
         "scores": [deal.scores[deal.side(one)] for one in range(deal.seats)],
         "did": breach.did,
         "card": _card(breach, deal),
-        "legal": legal_text(kind, deal.legal()),
+        "legal": _legal(deal),
         "legal_cards": _legal_cards(deal),
+        "must": cards_text(cards_in(legal.must)).split() if isinstance(legal, Keeps) else [],
         "why": breach.sentence,
         "title": title_of(breach.origin),
         "house_rules": _deviations(position),
@@ -59,16 +60,26 @@ def title_of(origin: str) -> str:
 
 
 def _card(breach: Breach, deal: Deal) -> str | None:
-    if deal.kind is None or deal.kind.name != "PLAY" or breach.action is None:
+    if deal.kind is not Kind.PLAY or breach.action is None:
         return None
     text = action_text(deal.kind, breach.action)
     return text if len(text) == 2 else None
 
 
+def _legal(deal: Deal) -> str:
+    """What was legal, in words; where there is no choice among the cards to keep, just these."""
+    legal = deal.legal()
+    if isinstance(legal, Keeps) and not legal.may:
+        return f"keep {hand_text(legal.must)}" if legal.must else "keep nothing"
+    return "" if deal.kind is None else legal_text(deal.kind, legal)
+
+
 def _legal_cards(deal: Deal) -> list[str]:
-    if deal.kind is None or deal.kind.name != "PLAY":
-        return []
-    return [card_text(card) for card in deal.legal()]
+    """The cards that may be played, or may be kept."""
+    legal = deal.legal()
+    if isinstance(legal, Keeps):
+        return cards_text(cards_in(legal.must | legal.may)).split()
+    return [card_text(card) for card in legal] if deal.kind is Kind.PLAY else []
 
 
 def _calls(deal: Deal) -> list[list[Any]]:

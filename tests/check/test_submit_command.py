@@ -1,0 +1,97 @@
+"""``referee submit`` and ``withdraw`` as commands: the check is the gate."""
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from referee.check.verdict import Exit
+from referee.cli import app, submit
+from referee.tournament.definition import load_definition
+from referee.tournament.entrants import enter
+from tests.check.helpers import ANY_LEGAL
+
+DEFINITION = """\
+[tournament]
+name = "Club" # ours
+variant = "auction-pitch"
+seats = 4
+[rules]
+all_pass = "dealer_forced"
+[limits]
+move_ms = 10000
+[policy]
+checked = true
+[[bots]]
+path = "random"
+copies = 4
+"""
+FORCED = """
+from referee.bot import Kind, run
+def choose(turn):
+    if turn.kind is Kind.BID and 0 not in turn.legal and turn.seats == 4:
+        return 0
+    return turn.rng.choice(turn.legal)
+run(choose)
+"""
+QUICK = ("--seconds", "0.1", "--sandbox", "none")
+assert submit  # it registers its commands
+
+
+@pytest.fixture
+def club(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "club.toml").write_text(DEFINITION, "utf-8")
+    (tmp_path / "good.py").write_text(ANY_LEGAL, "utf-8")
+    (tmp_path / "forced.py").write_text(FORCED, "utf-8")
+    return tmp_path / "club.toml"
+
+
+def referee(*words: str) -> Result:
+    return CliRunner().invoke(app, words)
+
+
+def names(club: Path) -> set[str]:
+    return {one.name for one in enter(load_definition(club)).entrants}
+
+
+def test_a_bot_that_conforms_is_entered_and_has_a_receipt(club: Path) -> None:
+    done = referee("submit", "good.py", "club.toml", *QUICK)
+    assert done.exit_code == Exit.CONFORMS, done.output
+    assert "Entered good" in done.output
+    assert "# ours" in club.read_text("utf-8")
+    assert names(club) == {"random", "good"}
+    again = referee("submit", "good.py", "club.toml", *QUICK)
+    assert "is entered in club.toml already" in again.output
+    assert "random" in referee("run", "club.toml", "--dry-run").exception.__str__()
+    assert referee("submit", "random", "club.toml", *QUICK).exit_code == Exit.CONFORMS
+    assert referee("run", "club.toml", "--dry-run").exit_code == 0
+
+
+def test_a_bot_that_breaks_a_house_rule_is_not_and_is_told_what_to_mend(club: Path) -> None:
+    done = referee("submit", "forced.py", "club.toml", *QUICK)
+    assert done.exit_code == Exit.FAILS
+    assert "Not entered. Mend AF-BID-004 and submit it again" in done.output
+    assert club.read_text("utf-8") == DEFINITION
+    assert not club.with_suffix(".checked.json").exists()
+
+
+def test_a_bot_that_never_joins_is_not_entered(club: Path) -> None:
+    (club.parent / "dead.py").write_text("raise SystemExit(1)\n", "utf-8")
+    done = referee("submit", "dead.py", "club.toml", *QUICK)
+    assert done.exit_code == Exit.NOT_READY
+    assert club.read_text("utf-8") == DEFINITION
+
+
+def test_a_bot_for_another_game_is_not_entered(club: Path) -> None:
+    text = ANY_LEGAL.replace("import run\n", "import Bot, run\nBot.variants = ('cinch',)\n")
+    (club.parent / "cincher.py").write_text(text, "utf-8")
+    assert referee("submit", "cincher.py", "club.toml", *QUICK).exit_code == Exit.NOT_READY
+    assert club.read_text("utf-8") == DEFINITION
+
+
+def test_a_bot_is_taken_out_again(club: Path) -> None:
+    referee("submit", "good.py", "club.toml", *QUICK)
+    done = referee("withdraw", "good", "club.toml")
+    assert done.exit_code == 0
+    assert names(club) == {"random"}
