@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from itertools import count
 from pathlib import Path
+from shutil import rmtree
 from tempfile import mkdtemp
 from typing import Any, Final
 
@@ -174,6 +175,7 @@ def play(lap: str) -> Findings:
     for key in plan.bots:
         log = plan.log_dir / f"{key.replace('#', '-')}.log"
         findings.logs[key] = log.read_text("utf-8") if log.exists() else ""
+    rmtree(plan.log_dir)
     return findings
 
 
