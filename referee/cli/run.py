@@ -4,7 +4,7 @@ import secrets
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
@@ -225,7 +225,8 @@ def _stopping(stop: Callable[[], None], console: Console) -> Iterator[None]:
         nonlocal asked
         asked += 1
         if asked == 1:
-            console.print("Stopping; games under way are played again on resume. Ctrl-C once more stops at once.")
+            with suppress(OSError):  # the terminal may be gone
+                console.print("Stopping; games under way are played again on resume. Ctrl-C once more stops at once.")
         stop()
 
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)

@@ -350,10 +350,11 @@ class _Pool:
 
 
 def _prepare_worker(stop: Any, parent: int) -> None:
-    """In a worker: the terminal's Ctrl-C is the main process's business, and the worker ends when that ends."""
+    """In a worker: the terminal's Ctrl-C and its end are the main process's business, and the worker ends when that ends."""
     global _STOP  # noqa: PLW0603  # what a pool's initializer leaves for its tasks
     _STOP = stop
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
     _end_with(parent)
 
 
