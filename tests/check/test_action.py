@@ -15,8 +15,11 @@ from tests.check.helpers import ANY_LEGAL
 
 ACTION = Path(__file__).resolve().parents[2] / ".github" / "actions" / "check"
 RENEGE = """
-from referee.bot import run
-run(lambda turn: next((card for card in turn.hand if card not in turn.legal), None) or turn.rng.choice(turn.legal))
+from referee.bot import Kind, run
+def choose(turn):
+    wrong = [card for card in turn.hand if card not in turn.legal] if turn.kind is Kind.PLAY else []
+    return wrong[0] if wrong else turn.rng.choice(turn.legal)
+run(choose)
 """
 
 

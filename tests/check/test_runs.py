@@ -1,0 +1,194 @@
+"""Whole checks of small bots: what is reused, what is left behind, remote bots, slow ones, growing ones."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from referee.check.growth import Size, size_of
+from referee.check.plan import clock
+from referee.check.requirements import Selection
+from referee.check.runs import Outputs
+from referee.check.verdict import Exit, Verdict
+from tests.check.helpers import ANY_LEGAL, bot, broken, examined, plan_of, zoo_plan
+
+
+def starts(report: Any) -> int:
+    return sum(event["event"] == "launched" for event in report.events)
+
+
+def test_a_check_starts_a_good_bot_three_times_and_leaves_nothing(tmp_path: Path) -> None:
+    report = examined(plan_of(bot(tmp_path, ANY_LEGAL), tmp_path, lives=3))
+    assert starts(report) == 3
+    for event in report.events:
+        if event["event"] == "launched":
+            assert not Path(f"/proc/{event['pid']}").exists()
+
+
+def test_the_same_seed_asks_the_same_positions_and_deals(tmp_path: Path) -> None:
+    first, again = (examined(plan_of(bot(tmp_path, ANY_LEGAL), tmp_path, deals=0)) for _ in range(2))
+
+    def asked(report: Any) -> dict[str, int]:
+        return {score.requirement.key: score.opportunities["directed"] for score in report.result.tally}
+
+    assert asked(first) == asked(again)
+
+
+def test_events_are_written_while_the_check_runs(tmp_path: Path) -> None:
+    path = tmp_path / "events.jsonl"
+    report = examined(plan_of(bot(tmp_path, ANY_LEGAL), tmp_path, deals=0), outputs=Outputs(events=path))
+    lines = path.read_text("utf-8").splitlines()
+    assert [json.loads(line) for line in lines] == report.events
+
+
+@pytest.mark.needs("bwrap")
+def test_a_sandboxed_bot_is_checked_like_any_other(tmp_path: Path) -> None:
+    report = examined(plan_of(bot(tmp_path, ANY_LEGAL), tmp_path, sandbox="bubblewrap", lives=3))
+    assert report.exit_code is Exit.CONFORMS
+    assert {event["sandbox"] for event in report.events if event["event"] == "launched"} == {"bubblewrap"}
+
+
+def dial_in(address: str, token: str, folder: Path, text: str) -> subprocess.Popen[bytes]:
+    (folder / "far.py").write_text(text, "utf-8")
+    environment = os.environ | {"REFEREE_ADDRESS": address, "REFEREE_TOKEN": token, "PYTHONPATH": str(Path.cwd())}
+    return subprocess.Popen([sys.executable, "far.py"], cwd=folder, env=environment)
+
+
+def remote(folder: Path, port: int, text: str, **more: Any) -> Any:
+    plan = plan_of(None, folder, listen=f"127.0.0.1:{port}", token="t", wait_seconds=30.0, lives=3, **more)
+    far: list[subprocess.Popen[bytes]] = []
+
+    def start() -> None:
+        far.append(dial_in(f"tcp:127.0.0.1:{port}", "t", folder, text))
+
+    later = threading.Timer(0.3, start)
+    later.start()
+    try:
+        report = examined(plan)
+        assert far[0].wait(30) == 0 or broken(report)
+        return report
+    finally:
+        later.join()
+        for one in far:
+            one.kill()
+            one.wait()
+
+
+def free_port() -> int:
+    import socket
+
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def test_a_bot_that_dials_in_is_checked_as_far_as_one_can_from_here(tmp_path: Path) -> None:
+    report = remote(tmp_path, free_port(), ANY_LEGAL)
+    assert broken(report) == set()
+    assert report.exit_code is Exit.CONFORMS
+    apart = {row.requirement.id for row in report.judgement.rows if row.verdict is Verdict.NOT_APPLICABLE}
+    assert apart == {"AF-LIFE-001", "AF-LIFE-003", "AF-LIFE-004", "AF-ROBUST-005"}
+
+
+def test_a_remote_bot_that_reneges_is_found_out(tmp_path: Path) -> None:
+    text = (
+        "from referee.bot import Kind, run\n"
+        "def choose(turn):\n"
+        "    wrong = [c for c in turn.hand if c not in turn.legal] if turn.kind is Kind.PLAY else []\n"
+        "    return wrong[0] if wrong else turn.rng.choice(turn.legal)\n"
+        "run(choose)\n"
+    )
+    assert broken(remote(tmp_path, free_port(), text)) == {"AF-PLAY-002", "AF-PLAY-003"}
+
+
+def test_nobody_dials_in(tmp_path: Path) -> None:
+    plan = plan_of(None, tmp_path, listen=f"127.0.0.1:{free_port()}", token="t", wait_seconds=1.0)
+    assert examined(plan).exit_code is Exit.NOT_READY
+
+
+def test_a_bot_that_is_late_once_is_flaky_with_both_results(tmp_path: Path) -> None:
+    text = (
+        "import time\nfrom pathlib import Path\nfrom referee.bot import run\n"
+        "def choose(turn):\n"
+        f"    lock = Path({str(tmp_path / 'late')!r})\n"
+        "    if turn.deal == 0 and turn.hand and not lock.exists():\n"
+        "        lock.touch()\n        time.sleep(60)\n"
+        "    return turn.rng.choice(turn.legal)\n"
+        "run(choose)\n"
+    )
+    report = examined(plan_of(bot(tmp_path, text), tmp_path, limits=clock(1_500), lives=3))
+    flaky = [row for row in report.judgement.rows if row.verdict is Verdict.FLAKY]
+    assert [row.requirement.id for row in flaky] == ["AF-CLOCK-001"]
+    assert "asked again it answered" in flaky[0].reason
+    assert report.exit_code is Exit.FAILS
+
+
+def test_a_slow_bot_is_asked_what_is_needed_and_no_more(tmp_path: Path) -> None:
+    text = "import time\nfrom referee.bot import run\ndef choose(turn):\n    time.sleep(0.25)\n    return turn.legal[0]\nrun(choose)\n"
+    selection = Selection(areas=("BID", "PLAY"))
+    started = time.monotonic()
+    report = examined(plan_of(bot(tmp_path, text), tmp_path, deals=0, selection=selection))
+    assert report.exit_code is Exit.CONFORMS
+    assert report.result.tally.answers < 300
+    assert time.monotonic() - started < 100, "sixteen positions and four seconds of others take no minutes"
+
+
+# Growth.
+
+
+@pytest.mark.parametrize(
+    ("late", "told"),
+    [
+        (Size(100 << 20, 20, 2), ""),
+        (Size(110 << 20, 25, 4), ""),
+        (Size(140 << 20, 20, 2), "memory from 100 to 140 MiB"),
+        (Size(100 << 20, 40, 2), "open descriptors from 20 to 40"),
+        (Size(100 << 20, 20, 9), "processes from 2 to 9"),
+    ],
+)
+def test_growth_is_told_beyond_what_is_usual(late: Size, told: str) -> None:
+    assert Size(100 << 20, 20, 2).growth_to(late) == told
+
+
+def test_a_little_memory_may_grow_much() -> None:
+    assert Size(10 << 20, 5, 1).growth_to(Size(25 << 20, 5, 1)) == ""
+
+
+def test_the_size_of_a_process_counts_its_children() -> None:
+    with subprocess.Popen([sys.executable, "-c", "import os; os.fork(); input()"], stdin=subprocess.PIPE) as child:
+        for _ in range(200):
+            size = size_of(child.pid)
+            if size is not None and size.processes == 2 and size.resident > 1 << 20:
+                break
+            time.sleep(0.02)
+        assert size is not None
+        assert size.processes == 2
+        assert size.descriptors >= 6
+        child.communicate(b"\n")
+    assert size_of(child.pid) is None
+
+
+LEAK = "from referee.bot import run\nhoard = []\ndef choose(turn):\n    hoard.append(b'x' * {size})\n    return turn.legal[0]\nrun(choose)\n"
+
+
+@pytest.mark.parametrize(("size", "verdict"), [(200_000, Verdict.WARN), (1, Verdict.PASS)])
+def test_a_bot_that_hoards_is_warned_in_a_long_run(tmp_path: Path, size: int, verdict: Verdict) -> None:
+    selection = Selection(rules=("AF-ROBUST-007", "AF-PROTO-001"), long=True)
+    plan = plan_of(bot(tmp_path, LEAK.format(size=size)), tmp_path, deals=0, long_deals=200, selection=selection)
+    report = examined(plan)
+    (row,) = [row for row in report.judgement.rows if row.requirement.id == "AF-ROBUST-007"]
+    assert row.verdict is verdict
+
+
+def test_a_bot_that_is_lost_too_often_is_given_up_and_the_rest_is_untested_with_the_reason(tmp_path: Path) -> None:
+    report = examined(zoo_plan("mutants.py", "raises-when-void", tmp_path, lives=3))
+    assert starts(report) <= 7
+    untested = [row for row in report.judgement.rows if row.verdict is Verdict.UNTESTED]
+    assert untested
+    assert all("It was lost" in row.reason for row in untested if not row.reason.startswith("It never came up. no"))
