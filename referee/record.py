@@ -17,13 +17,11 @@ from referee.faults import Consequence, Fault, Profile
 from referee.proceedings import DealLog, GameSpec, House, Irregularity, Limits
 from referee.rules import (
     Action,
-    Deal,
     EventKind,
     Kind,
     Outcome,
     RuleSet,
     action_text,
-    event_text,
     parse_action,
     unpack_event,
 )
@@ -369,6 +367,10 @@ def _told(found: tuple[str, Any, Any]) -> str:
     return f"{path}: the record says {theirs!r}, the umpire {ours!r}"
 
 
+_WITHHELD = ("names", "league", "set", "rotation", "redeal", "game")
+"""What a bot is not told before the reveal: who sat where, and by which fixture the game can be found again."""
+
+
 def seat_record(record: Record, seat: int) -> Record:
     """What one seat may be given of a record after the game: everything but names, packs, and what others laid away.
 
@@ -376,7 +378,13 @@ def seat_record(record: Record, seat: int) -> Record:
     """
     part = without_volatile(record)
     part["seat"] = seat
-    part.pop("names", None)
+    for name in _WITHHELD:
+        part.pop(name, None)
+    for entry in part["irregular"]:
+        if entry["seat"] != seat:
+            entry.pop("action", None)  # a card that another held, and may not have played
+            entry.pop("raw", None)
+            entry.pop("sentence")
     part["deals"] = [_seat_deal(deal, seat, record["seat_count"]) for deal in record["deals"]]
     return part
 
@@ -387,8 +395,3 @@ def _seat_deal(deal: Record, seat: int, seats: int) -> Record:
         own = (seat - deal["dealer"] - 1) % seats
         part["kept"] = [kept if place == own else "" for place, kept in enumerate(deal["kept"])]
     return part
-
-
-def describe_events(deal: Deal) -> list[str]:
-    """The public events of a deal, a line each, for logs."""
-    return [event_text(packed) for packed in deal.history]

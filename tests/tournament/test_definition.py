@@ -71,7 +71,7 @@ def test_a_short_definition_has_the_documented_defaults() -> None:
             "memory_mib": 512,
             "clock": "relaxed",
         },
-        "policy": {"profile": "ranked"},
+        "policy": {"profile": "ranked", "checked": False},
         "bots": [{"path": "careful", "remote": False, "copies": 1}],
     }
 
