@@ -43,6 +43,7 @@ class Bench:
 
     ``starts`` counts how often it has joined, ``silences`` holds every decision that it was late for: the position,
     and those that it was asked at the same time. ``distrust`` is set when it was lost in a deal it had not played itself.
+    ``pace`` is how many seconds it takes for a decision, as far as that is known.
     """
 
     def __init__(self, plan: Plan, scribe: Scribe) -> None:
@@ -51,6 +52,7 @@ class Bench:
         self.over = ""
         self.distrust = False
         self.starts = self.losses = 0
+        self.pace = 0.0
         self.silences: list[tuple[Position, list[Position]]] = []
         self._chance = random.Random(f"ids {plan.seed}")  # noqa: S311  # the ids of a check need not be secret
         self._losses: list[Loss] = []
@@ -163,8 +165,17 @@ class Bench:
             self.scribe.joined(self.subject, self.games)
         return failure
 
-    async def see_off(self, reason: wire.FarewellReason.ValueType, sentence: str) -> Exit | None:
-        """Says farewell. Open turns stay open, to be asked again after the next start, one a message."""
+    async def see_off(
+        self, reason: wire.FarewellReason.ValueType, sentence: str, *, in_mid_game: bool = False
+    ) -> Exit | None:
+        """Says farewell, once the bot has nothing to think about any more, unless it is to be ``in_mid_game``.
+
+        Turns that are open then stay so, to be asked again after the next start, one a message.
+        """
+        loop = asyncio.get_running_loop()
+        patience = loop.time() + _THINKING_SECONDS
+        while not in_mid_game and self.session.open and loop.time() < patience:  # noqa: ASYNC110  # nobody tells of it
+            await asyncio.sleep(_TICK_S)
         thinking = min(len(self.session.open) * self.plan.limits.move_us / 1e6, _THINKING_SECONDS)
         end = await self.attendant.see_off(reason, sentence, PARTING_SECONDS + thinking)
         self.session.lost_stream(cautious=True)

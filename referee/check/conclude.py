@@ -97,6 +97,7 @@ def _finish(result: Result, judgement: Judgement) -> None:
         baseline=list(judgement.baseline),
         not_asked_for=dict(scribe.tally.others),
         doctor=result.plan.only_doctor,
+        by_default=result.by_default,
         talk=scribe.talk if result.plan.only_doctor or result.not_ready or not scribe.tally.answers else [],
         log=str(result.plan.log_path),
     )

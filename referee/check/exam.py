@@ -20,7 +20,8 @@ from referee.protocol import wire
 class Result:
     """What a check has found out: the tally, the witnesses, and why it could not begin or go on, if so.
 
-    ``not_ready`` is the reason why the bot never joined, ``stopped`` why the check ended early.
+    ``not_ready`` is the reason why the bot never joined, ``stopped`` why the check ended early. ``by_default``: neither
+    the bot nor anybody else said which games it plays.
     """
 
     plan: Plan
@@ -28,7 +29,7 @@ class Result:
     witnesses: Witnesses = field(default_factory=Witnesses)
     not_ready: str = ""
     stopped: str = ""
-    seconds: float = 0.0
+    by_default: bool = False
 
     @property
     def tally(self) -> Tally:
@@ -46,6 +47,8 @@ async def examine(plan: Plan, log: EventLog) -> Result:
         if result.not_ready:
             scribe.talk = bench.subject.talk.to_json()
             return result
+        join = bench.subject.joined_with
+        result.by_default = not (plan.by_name or plan.claims or (join is not None and join.variants))
         scribe.tally = Tally(requirements(bench.games, plan.selection))
         scribe.tally.chance("AF-LIFE-001", "start")
         for rules in bench.games:

@@ -149,7 +149,8 @@ async def _third(bench: Bench) -> None:
     await _until_under_way(bench, playing)
     if bench.over:
         return
-    await bench.see_off(wire.FAREWELL_REASON_STOPPING, "The referee is shutting down; the games go on later.")
+    told = "The referee is shutting down; the games go on later."
+    await bench.see_off(wire.FAREWELL_REASON_STOPPING, told, in_mid_game=True)
     before = {asking: asking.answers for asking in playing if not asking.done}
     for asking in before:
         asking.poke = None if bench.plays_all else _RESTART

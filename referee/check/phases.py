@@ -25,6 +25,9 @@ DIRECTED_SECONDS = 4.0
 LONG_SECONDS = 12.0
 _TABLES = 96
 _POKED = 3
+_SLOW_SECONDS = 1.0
+_BATCH_SECONDS = 1.0
+"""No more turns at once than a bot answers in this time, so that a phase ends when its time is up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,13 +103,16 @@ def _master(bench: Bench, phase: str) -> bytes:
 async def directed(bench: Bench, plan: Agenda) -> None:
     """Puts the positions: the needed ones whatever it takes, the others while there is time."""
     bench.scribe.begin("directed", positions=len(plan.all))
+    loop = asyncio.get_running_loop()
+    started = loop.time()
     await bench.ask(plan.needed, "directed")
-    until = asyncio.get_running_loop().time() + DIRECTED_SECONDS
-    step = max(bench.session.max_in_flight, 8)
-    for start in range(0, len(plan.others), step):
-        if bench.over or asyncio.get_running_loop().time() > until:
-            break
-        await bench.ask(plan.others[start : start + step], "directed")
+    bench.pace = (loop.time() - started) / max(len(plan.needed), 1)
+    until = loop.time() + DIRECTED_SECONDS
+    done = 0
+    while done < len(plan.others) and not bench.over and (left := until - loop.time()) > 0:
+        step = max(1, min(bench.session.max_in_flight, int(left / max(bench.pace, 1e-6))))
+        await bench.ask(plan.others[done : done + step], "directed")
+        done += step
 
 
 # Pokes.
@@ -128,19 +134,26 @@ async def pokes(bench: Bench, plan: Agenda) -> None:
 
 
 async def _sound(bench: Bench, positions: Sequence[Position]) -> list[Position]:
-    """A few positions of each kind of decision of each game that the bot answers well, in mid-deal if there are such."""
+    """A few positions of each kind of decision of each game that the bot answers well, in mid-deal if there are such.
+
+    Of a slow bot, as few as count: every stimulus is put in each of them.
+    """
+    loop = asyncio.get_running_loop()
     groups: dict[tuple[str, object], list[Position]] = {}
     for position in sorted(positions, key=lambda one: not one.actions):
         groups.setdefault((position.rules.name, position.reached().kind), []).append(position)
     sound: list[Position] = []
     for group in groups.values():
         found: list[Position] = []
+        started = loop.time()
         for start in range(0, min(len(group), 8 * _POKED), _POKED):
             if len(found) < _POKED and not bench.over:
                 step = group[start : start + _POKED]
                 asked = await bench.ask(step, "pokes")
                 found += [position for position, asking in zip(step, asked, strict=False) if _is_sound(asking)]
         sound += found[:_POKED]
+        if len(sound) >= LEAST and loop.time() - started > _SLOW_SECONDS:
+            break
     return sound
 
 
@@ -190,7 +203,7 @@ async def long_games(bench: Bench) -> None:
         return
     bench.scribe.begin("long games")
     source = matches(bench, "long games", [far_target(bench.games[0])])
-    until = asyncio.get_running_loop().time() + LONG_SECONDS
+    until = asyncio.get_running_loop().time() + max(LONG_SECONDS, 3 * bench.plan.seconds)
     enough: list[Asking] = []
     playing: list[Asking] = []
 
@@ -209,7 +222,10 @@ async def long_games(bench: Bench) -> None:
     await bench.settle(until, refill)
     bench.room.clear()
     bench.scribe.tally.chance("AF-CLOCK-002", "long games", times=len(enough))
-    bench.scribe.tally.excuse("AF-CLOCK-002", f"no {LEAST} games of {MOVES_A_GAME} decisions fitted into the time")
+    bench.scribe.tally.excuse(
+        "AF-CLOCK-002",
+        f"No {LEAST} games of more than {MOVES_A_GAME} decisions fitted into the time; --seconds gives it more.",
+    )
 
 
 async def at_random(bench: Bench, seconds: float, deals: int | None, phase: str = "random") -> None:
@@ -217,7 +233,7 @@ async def at_random(bench: Bench, seconds: float, deals: int | None, phase: str 
     scribe, loop = bench.scribe, asyncio.get_running_loop()
     scribe.begin(phase)
     before, source = scribe.deals, matches(bench, phase)
-    tables = min(_TABLES, bench.session.max_in_flight * 3 // 2 + 1)
+    tables = min(_TABLES, bench.session.max_in_flight * 3 // 2 + 1, max(1, int(_BATCH_SECONDS / max(bench.pace, 1e-6))))
 
     def refill() -> None:
         if deals is not None and scribe.deals - before >= deals:

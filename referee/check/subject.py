@@ -67,6 +67,14 @@ class Subject(Guest):
         self.on_join: Callable[[wire.Join], Terms] = lambda _join: terms
         self.on_message: Callable[[list[tuple[str, str]]], None] = lambda _faults: None
 
+    def connect(self, stream: Stream) -> bool:
+        """A new stream takes over; beside one that is still there, a bot on this machine has no reason to open it."""
+        second = self.stream is not None and not self.leaving
+        taken = super().connect(stream)
+        if second and self.terms.latency_us == 0:
+            self.on_message([("AF-LIFE-002", "It opened a second stream beside the first, instead of keeping that.")])
+        return taken
+
     def receive(self, stream: Stream, data: bytes) -> None:
         """One message of the bot, as bytes."""
         if stream is not self.stream:

@@ -129,6 +129,11 @@ def _rest(run: Mapping[str, Any], *, verbose: bool) -> Iterator[Line]:
     if run["stopped"]:
         yield (f"It ended early: {run['stopped']}", "yellow")
     yield ("", "")
+    if run["by_default"]:
+        yield (
+            f"It names no variants: checked in {', '.join(run['checked'])} alone; --variant all checks every game.",
+            "dim",
+        )
     played = f"{run['answers']:,} decisions, {run['deals']:,} deals, seed {run['seed']}, {run['seconds']} s"
     yield (f"{played}, sandbox {run['sandbox']}; its output: {run['log']}", "dim")
     good = run["exit_code"] == 0

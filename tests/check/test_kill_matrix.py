@@ -20,6 +20,7 @@ from tests.check.helpers import broken, examined, zoo_plan
 from tests.check.zoo.good import GOOD
 from tests.check.zoo.mutants import MUTANTS
 from tests.check.zoo.wires import WIRE_MUTANTS
+from tests.check.zoo.write_matrix import HEAD, PAGE, entries, row, tail
 
 GAME_AREAS = ("BID", "PLAY", "TRUMP", "DRAW")
 SHORT = clock(1_500)
@@ -42,23 +43,27 @@ def needs_lives(rule: str) -> bool:
     return rule.split("-")[1] not in GAME_AREAS
 
 
+def found_of(file: str, name: str, folder: Path) -> set[str]:
+    """The rules that a faulty bot is found to break, each bot checked in its own game."""
+    if file == "mutants.py":
+        mutant = MUTANTS[name]
+        games = (variant(mutant.game).with_rules(mutant.house_rules),)
+        more = {"games": games, "lives": 3 if needs_lives(mutant.rule) else 1}
+    else:
+        more = {"games": (variant(WIRE_MUTANTS[name].game),), "lives": 3}
+    report = examined(zoo_plan(file, name, folder, **(more | SPECIAL.get(name, {}))), strict=True)
+    assert report.exit_code is Exit.FAILS
+    return broken(report)
+
+
 @pytest.mark.parametrize("name", MUTANTS)
 def test_a_mutant_fails_its_own_rule_and_no_other(name: str, tmp_path: Path) -> None:
-    mutant = MUTANTS[name]
-    games = (variant(mutant.game).with_rules(mutant.house_rules),)
-    more = {"games": games, "lives": 3 if needs_lives(mutant.rule) else 1} | SPECIAL.get(name, {})
-    report = examined(zoo_plan("mutants.py", name, tmp_path, **more))
-    assert broken(report) == {mutant.rule}, mutant.about
-    assert report.exit_code is Exit.FAILS
+    assert found_of("mutants.py", name, tmp_path) == {MUTANTS[name].rule}, MUTANTS[name].about
 
 
 @pytest.mark.parametrize("name", WIRE_MUTANTS)
 def test_a_client_that_speaks_wrongly_fails_its_own_rule_and_no_other(name: str, tmp_path: Path) -> None:
-    mutant = WIRE_MUTANTS[name]
-    more = {"games": (variant(mutant.game),), "lives": 3} | SPECIAL.get(name, {})
-    report = examined(zoo_plan("wires.py", name, tmp_path, **more), strict=True)
-    assert broken(report) == {mutant.rule}, mutant.about
-    assert report.exit_code is Exit.FAILS
+    assert found_of("wires.py", name, tmp_path) == {WIRE_MUTANTS[name].rule}, WIRE_MUTANTS[name].about
 
 
 @pytest.mark.parametrize("name", GOOD)
@@ -103,6 +108,14 @@ def test_mutants_are_checked_where_their_rule_holds() -> None:
         if not needs_lives(mutant.rule):
             assert mutant.rule in {entry.id for entry in clauses_of(rules)}
             assert can_be_broken(mutant.rule, rules)
+
+
+def test_the_page_of_the_zoo_tells_of_every_bot() -> None:
+    text = PAGE.read_text("utf-8")
+    assert text.startswith(HEAD.format(bad=len(MUTANTS) + len(WIRE_MUTANTS), good=len(GOOD)))
+    for _, name, about, game, rule in entries():
+        assert row(name, about, game, rule, rule) in text
+    assert text.endswith(tail())
 
 
 def test_the_zoo_is_large() -> None:

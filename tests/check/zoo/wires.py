@@ -245,6 +245,17 @@ class HalfCloses(Client):
 
 
 @bad("AF-LIFE-002")
+class OpensASecondStream(Client):
+    """It dials again while its line still stands."""
+
+    def answer(self, response: Any) -> None:
+        super().answer(response)
+        if self.messages == 8:
+            Client().play()
+            os._exit(0)
+
+
+@bad("AF-LIFE-002")
 class SendsTooMuch(Client):
     """It sends a message of a megabyte, which ends its stream."""
 

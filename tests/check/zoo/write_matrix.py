@@ -1,0 +1,63 @@
+"""Writes docs/zoo.md: ``python -m tests.check.zoo.write_matrix`` checks every bot of the zoo and says what was found."""
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from tests.check.zoo.good import GOOD
+from tests.check.zoo.mutants import MUTANTS
+from tests.check.zoo.wires import WIRE_MUTANTS
+
+PAGE: Final = Path(__file__).resolve().parents[3] / "docs" / "zoo.md"
+HEAD: Final = """\
+# The zoo
+
+The checker is itself checked. The zoo holds {bad} faulty bots, each a correct bot with one decision changed, and {good} that are odd but
+correct. Every faulty one has to fail its own rule **and no other**; no good one may ever be flagged. `tests/check/test_kill_matrix.py`
+holds that in continuous integration; `python -m tests.check.zoo.write_matrix` writes this page from a run.
+
+There is a faulty bot for every rule that binds a bot, but for one: a fifth suit cannot be said on the wire, so who names one breaks
+AF-PROTO-003 and not AF-TRUMP-002.
+
+| bot | what is wrong with it | game | its rule | found |
+|---|---|---|---|---|
+"""
+
+
+def entries() -> Iterator[tuple[str, str, str, str, str]]:
+    """Every faulty bot: file, name, what is wrong with it, game, rule."""
+    for one in MUTANTS.values():
+        yield "mutants.py", one.name, one.about, one.game, one.rule
+    for other in WIRE_MUTANTS.values():
+        yield "wires.py", other.name, other.about, other.game, other.rule
+
+
+def row(name: str, about: str, game: str, rule: str, found: str) -> str:
+    """One line of the page."""
+    return f"| {name} | {about} | {game} | {rule} | {found} |\n"
+
+
+def tail() -> str:
+    """The good bots."""
+    names = ", ".join(f"`{name}`" for name in GOOD)
+    return f"\nOdd but correct, and never flagged: {names}.\n"
+
+
+def main() -> None:
+    """Checks them all and writes the page."""
+    from tests.check.test_kill_matrix import found_of
+
+    lines = [HEAD.format(bad=len(MUTANTS) + len(WIRE_MUTANTS), good=len(GOOD))]
+    with tempfile.TemporaryDirectory() as folder:
+        for file, name, about, game, rule in entries():
+            place = Path(folder) / name
+            place.mkdir()
+            found = ", ".join(sorted(found_of(file, name, place)))
+            print(name, found, flush=True)  # it takes some minutes
+            lines.append(row(name, about, game, rule, found))
+    PAGE.write_text("".join([*lines, tail()]), "utf-8")
+
+
+if __name__ == "__main__":
+    main()
