@@ -18,6 +18,7 @@ from referee.check.plan import Plan
 from referee.check.pokes import Poke
 from referee.check.position import Position, Setting
 from referee.check.room import Asking, Match, Room
+from referee.check.sample import seats_of
 from referee.check.scribe import Scribe
 from referee.check.subject import CheckHost, Subject
 from referee.faults import Fault
@@ -105,7 +106,8 @@ class Bench:
     def _on_join(self, join: wire.Join) -> Terms:
         """Settles, at the first Join, which games are checked."""
         if not self.starts:
-            self.games = self.plan.for_join(tuple(join.variants)) or self.plan.games
+            games = self.plan.for_join(tuple(join.variants)) or self.plan.games
+            self.games = tuple(rules for rules in games if seats_of(rules, self.plan.seats)) or games
         return self._terms()
 
     # Coming and going.

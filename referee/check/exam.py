@@ -6,10 +6,10 @@ from referee.check.bench import Bench
 from referee.check.events import EventLog
 from referee.check.growth import endurance
 from referee.check.lives import later_lives
-from referee.check.phases import agenda, at_random, directed, doctor, long_games, pokes, seats_of
+from referee.check.phases import agenda, at_random, directed, doctor, long_games, pokes
 from referee.check.plan import Plan
 from referee.check.requirements import SelectionError, requirements
-from referee.check.sample import seat_counts
+from referee.check.sample import seat_counts, seats_of
 from referee.check.scribe import Scribe
 from referee.check.shrink import Witnesses
 from referee.check.tally import Tally
@@ -40,6 +40,7 @@ class Result:
 async def examine(plan: Plan, log: EventLog) -> Result:
     """Checks a bot; raises ``SelectionError`` if filters leave nothing to check, ``OSError`` if no door can be had."""
     plan.selection.check()
+    _check_seats(plan)
     scribe = Scribe(log)
     result = Result(plan, scribe)
     async with Bench.set_up(plan, scribe) as bench:
@@ -47,19 +48,35 @@ async def examine(plan: Plan, log: EventLog) -> Result:
         if result.not_ready:
             scribe.talk = bench.subject.talk.to_json()
             return result
-        join = bench.subject.joined_with
-        result.by_default = not (plan.by_name or plan.claims or (join is not None and join.variants))
-        scribe.tally = Tally(requirements(bench.games, plan.selection))
-        scribe.tally.chance("AF-LIFE-001", "start")
-        for rules in bench.games:
-            if not seats_of(rules, plan.seats):
-                counts = " or ".join(map(str, seat_counts(rules)))
-                raise SelectionError(f"--seats: {rules.title} is for {counts} players")
+        _open_tally(bench, result)
         await _first_life(bench, result)
         if not plan.only_doctor and plan.lives > 1:
             await later_lives(bench, result.witnesses)
         result.stopped = bench.over
     return result
+
+
+def _open_tally(bench: Bench, result: Result) -> None:
+    """Counts from now on what is asked for in the games that the bot plays; those that it does not claim are waived."""
+    plan, scribe = result.plan, result.scribe
+    join = bench.subject.joined_with
+    said = plan.by_name or plan.claims or len(plan.games) > 1 or (join is not None and join.variants)
+    result.by_default = not said
+    unclaimed = [rules for rules in plan.games if plan.by_name and rules not in bench.games]
+    scribe.tally = Tally(requirements([*bench.games, *unclaimed], plan.selection))
+    for rules in unclaimed:
+        for score in scribe.tally:
+            if score.requirement.variant == rules.name:
+                scribe.tally.waive(score.requirement.id, "it does not claim this game", rules.name)
+    scribe.tally.chance("AF-LIFE-001", "start")
+
+
+def _check_seats(plan: Plan) -> None:
+    """Raises ``SelectionError`` if a game that was named, or every one, cannot be played by so many."""
+    unfit = [rules for rules in plan.games if not seats_of(rules, plan.seats)]
+    if unfit and (plan.by_name or len(unfit) == len(plan.games)):
+        counts = " or ".join(map(str, seat_counts(unfit[0])))
+        raise SelectionError(f"--seats: {unfit[0].title} is for {counts} players")
 
 
 async def _first_life(bench: Bench, result: Result) -> None:

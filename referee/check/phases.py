@@ -15,7 +15,7 @@ from referee.check.pokes import POKES, Poke
 from referee.check.position import Position
 from referee.check.requirements import LEAST, Requirements
 from referee.check.room import Asking, Match
-from referee.check.sample import sample, seat_counts
+from referee.check.sample import sample, seats_of
 from referee.faults import Fault
 from referee.rules import RuleSet
 
@@ -41,12 +41,6 @@ class Agenda:
     def all(self) -> tuple[Position, ...]:
         """All of them, the needed ones first."""
         return self.needed + self.others
-
-
-def seats_of(rules: RuleSet, wanted: Sequence[int]) -> tuple[int, ...]:
-    """The numbers of seats to check a game with: those asked for that it allows, all if none are asked for."""
-    counts = seat_counts(rules)
-    return tuple(number for number in counts if not wanted or number in wanted)
 
 
 def agenda(games: Sequence[RuleSet], seats: Sequence[int], asked: Requirements, seed: str) -> Agenda:

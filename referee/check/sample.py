@@ -24,6 +24,12 @@ def seat_counts(rules: RuleSet) -> tuple[int, ...]:
     return tuple(count for count in range(low, high + 1) if not rules.sides or count % rules.sides == 0)
 
 
+def seats_of(rules: RuleSet, wanted: Sequence[int]) -> tuple[int, ...]:
+    """The numbers of seats to check a game with: those asked for that it allows, all if none are asked for."""
+    counts = seat_counts(rules)
+    return tuple(number for number in counts if not wanted or number in wanted)
+
+
 def sample(
     rules: RuleSet, counts: Sequence[int], wanted: Iterable[str], *, seed: str, most: int = 300, looks: int = 4000
 ) -> list[Position]:

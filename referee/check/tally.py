@@ -130,10 +130,11 @@ class Tally:
         """Why a rule could not be put to the bot, for the report."""
         self.why_not.setdefault(key_of(rule, variant), reason)
 
-    def waive(self, rule: str, reason: str) -> None:
-        """A rule of conduct does not apply to this bot."""
-        if rule in self.scores:
-            self.waived[rule] = reason
+    def waive(self, rule: str, reason: str, variant: str = "") -> None:
+        """A rule does not apply to this bot."""
+        key = key_of(rule, variant)
+        if key in self.scores:
+            self.waived[key] = reason
 
     def lacking(self, least: int, rules: Iterable[str] | None = None) -> list[str]:
         """The keys of binding requirements that came up less often than ``least``."""

@@ -4,6 +4,7 @@ import asyncio
 import datetime as dt
 import secrets
 import shlex
+import signal
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -126,6 +127,7 @@ class Wishes:
 
 def guarded(run: Callable[[], Exit]) -> Exit:
     """Runs a check; whatever goes wrong on our side is told apart from a verdict on the bot."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that the bot is ended with us
     try:
         return run()
     except USAGE as error:
@@ -138,6 +140,8 @@ def guarded(run: Callable[[], Exit]) -> Exit:
         traceback.print_exc()
         typer.echo(f"referee: the harness failed, which says nothing about the bot: {error}", err=True)
         return Exit.HARNESS
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _run(wishes: Wishes, bots: Sequence[str], replay_file: Path | None) -> Exit:
@@ -154,7 +158,7 @@ def _run(wishes: Wishes, bots: Sequence[str], replay_file: Path | None) -> Exit:
 
 def _frame(variants: list[str] | None, seats: list[int] | None, selection: Selection) -> Plan:
     long_deals = LONG_DEALS if selection.long else 0
-    games, by_name = _games(variants), bool(variants)
+    games, by_name = _games(variants), bool(variants) and "all" not in (variants or ())
     return Plan("", None, games, by_name=by_name, seats=tuple(seats or ()), selection=selection, long_deals=long_deals)
 
 

@@ -1,16 +1,21 @@
 """Shared by the tests of the checker: plans for bots of the zoo, and what came of a check."""
 
+import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from jsonschema import Draft202012Validator
+
+from referee.check.events import line_of
 from referee.check.plan import Plan, clock
 from referee.check.runs import Report, check
 from referee.check.verdict import Verdict
 from referee.rules import RuleSet, variant
 from referee.seats.program import Command
 
+SCHEMAS: Final = Path(__file__).resolve().parents[2] / "referee" / "check" / "schemas"
 ZOO: Final = Path(__file__).parent / "zoo"
 BROKEN: Final = (Verdict.FAIL, Verdict.ERROR, Verdict.WARN, Verdict.FLAKY)
 
@@ -43,6 +48,20 @@ def zoo_plan(file: str, name: str, folder: Path, **more: Any) -> Plan:
     """A check of a bot of the zoo."""
     command = Command((sys.executable, file, name), ZOO, name, {"ZOO_FOLDER": str(folder)})
     return plan_of(command, folder, **more)
+
+
+def schema(name: str) -> Draft202012Validator:
+    """The validator of one of the schemas that are shipped."""
+    content = json.loads((SCHEMAS / f"{name}.schema.json").read_text("utf-8"))
+    Draft202012Validator.check_schema(content)
+    return Draft202012Validator(content)
+
+
+def check_events(report: Report) -> None:
+    """Every line of the event stream fits its schema."""
+    validator = schema("event")
+    for event in report.events:
+        validator.validate(json.loads(line_of(event)))
 
 
 def broken(report: Report) -> set[str]:

@@ -9,18 +9,15 @@ from xml.etree import ElementTree as ET
 
 import pytest
 import xmlschema
-from jsonschema import Draft202012Validator
 
 from referee.check.conclude import document
-from referee.check.events import line_of
 from referee.check.formats import as_badge, as_json, as_junit, as_markdown, renderers
 from referee.check.html import as_html, picture_of
 from referee.check.runs import Outputs, Report
 from referee.check.terminal import report
 from referee.rules import variant
-from tests.check.helpers import ANY_LEGAL, bot, examined, plan_of, zoo_plan
+from tests.check.helpers import ANY_LEGAL, SCHEMAS, bot, check_events, examined, plan_of, schema, zoo_plan
 
-SCHEMAS = Path(__file__).resolve().parents[2] / "referee" / "check" / "schemas"
 BOTS: dict[str, tuple[str, str, str]] = {
     "reneges": ("mutants.py", "renege", "auction-pitch"),
     "bids": ("mutants.py", "bid-one", "auction-pitch"),
@@ -49,18 +46,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("formats")
 
 
-def schema(name: str) -> Draft202012Validator:
-    content = json.loads((SCHEMAS / f"{name}.schema.json").read_text("utf-8"))
-    Draft202012Validator.check_schema(content)
-    return Draft202012Validator(content)
-
-
 @pytest.mark.parametrize("name", BOTS)
 def test_every_line_of_the_event_stream_fits_its_schema(name: str, folder: Path) -> None:
     events = checked(name, folder).events
-    validator = schema("event")
-    for event in events:
-        validator.validate(json.loads(line_of(event)))
+    check_events(checked(name, folder))
     assert [events[0]["event"], events[-1]["event"]] == ["started", "finished"]
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -13,10 +14,11 @@ import pytest
 
 from referee.check.growth import Size, size_of
 from referee.check.plan import clock
-from referee.check.requirements import Selection
+from referee.check.requirements import Selection, SelectionError
 from referee.check.runs import Outputs
 from referee.check.verdict import Exit, Verdict
-from tests.check.helpers import ANY_LEGAL, bot, broken, examined, plan_of, zoo_plan
+from referee.rules import variant
+from tests.check.helpers import ANY_LEGAL, bot, broken, check_events, examined, plan_of, zoo_plan
 
 
 def starts(report: Any) -> int:
@@ -126,6 +128,7 @@ def test_a_bot_that_is_late_once_is_flaky_with_both_results(tmp_path: Path) -> N
     flaky = [row for row in report.judgement.rows if row.verdict is Verdict.FLAKY]
     assert [row.requirement.id for row in flaky] == ["AF-CLOCK-001"]
     assert "asked again it answered" in flaky[0].reason
+    check_events(report)
     assert report.exit_code is Exit.FAILS
 
 
@@ -184,6 +187,7 @@ def test_a_bot_that_hoards_is_warned_in_a_long_run(tmp_path: Path, size: int, ve
     report = examined(plan)
     (row,) = [row for row in report.judgement.rows if row.requirement.id == "AF-ROBUST-007"]
     assert row.verdict is verdict
+    check_events(report)
 
 
 def test_a_bot_that_is_lost_too_often_is_given_up_and_the_rest_is_untested_with_the_reason(tmp_path: Path) -> None:
@@ -192,3 +196,45 @@ def test_a_bot_that_is_lost_too_often_is_given_up_and_the_rest_is_untested_with_
     untested = [row for row in report.judgement.rows if row.verdict is Verdict.UNTESTED]
     assert untested
     assert all("It was lost" in row.reason for row in untested if "decisions fitted" not in row.reason)
+
+
+def test_games_that_a_bot_does_not_claim_do_not_apply(tmp_path: Path) -> None:
+    text = ANY_LEGAL.replace("import run\n", "import Bot, run\nBot.variants = ('smudge',)\n")
+    games = (variant("smudge"), variant("cinch"))
+    report = examined(plan_of(bot(tmp_path, text), tmp_path, games=games, deals=0, lives=3))
+    rows = {row.requirement.key: row for row in report.judgement.rows}
+    assert rows["AF-PLAY-003/variant:cinch"].verdict is Verdict.NOT_APPLICABLE
+    assert rows["AF-PLAY-003/variant:cinch"].reason == "it does not claim this game"
+    assert rows["AF-PLAY-003/variant:smudge"].verdict is Verdict.PASS
+    assert report.exit_code is Exit.CONFORMS
+
+
+def test_of_all_games_only_those_for_so_many_seats_are_checked(tmp_path: Path) -> None:
+    games = tuple(map(variant, ("auction-pitch", "cinch", "smudge")))
+    plan = plan_of(bot(tmp_path, ANY_LEGAL), tmp_path, games=games, by_name=False, seats=(5,), deals=0)
+    report = examined(plan)
+    assert report.run["checked"] == ["auction-pitch", "smudge"]
+    with pytest.raises(SelectionError, match="Cinch is for 4 players"):
+        examined(plan_of(bot(tmp_path, ANY_LEGAL), tmp_path, games=games, seats=(5,), deals=0))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_check_ends_its_bot_and_says_so(tmp_path: Path, number: signal.Signals) -> None:
+    text = f"import os\nopen({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\n" + ANY_LEGAL
+    bot(tmp_path, text)
+    code = "import sys; from referee.cli import main; sys.argv[0] = 'referee'; main()"
+    words = ["check", "bot.py", "--seconds", "60", "--sandbox", "none"]
+    environment = os.environ | {"PYTHONPATH": str(Path.cwd())}
+    with subprocess.Popen(
+        [sys.executable, "-c", code, *words], cwd=tmp_path, env=environment, stderr=subprocess.PIPE
+    ) as run:
+        for _ in range(600):
+            if (tmp_path / "pid").exists() and (tmp_path / "pid").read_text("utf-8"):
+                break
+            time.sleep(0.05)
+        time.sleep(0.5)
+        run.send_signal(number)
+        _, told = run.communicate(timeout=60)
+    assert run.returncode == Exit.INTERRUPTED
+    assert b"nothing is concluded" in told
+    assert not Path(f"/proc/{(tmp_path / 'pid').read_text('utf-8')}").exists()
