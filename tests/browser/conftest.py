@@ -29,7 +29,7 @@ class Watched:
 Opener = Callable[..., Any]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # Playwright's loop runs in this thread: no test of another module may meet it
 def browser() -> Iterator[Browser]:
     with sync_playwright() as driver:
         # Only root has to go without Chromium's own sandbox; what is opened here are our own files.
