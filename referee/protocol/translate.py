@@ -166,27 +166,6 @@ def move_message(turn_id: int, kind: Kind, action: Action) -> wire.Move:
     return move
 
 
-_ENUM_FIELDS = (
-    "trump_by",
-    "all_pass",
-    "jack_turns",
-    "gift_to",
-    "after_run",
-    "stock_out",
-    "first_lead",
-    "follow",
-    "discard",
-    "rob",
-    "stock",
-    "scoring",
-    "low_to",
-    "game_tie",
-    "pitcher_scores",
-    "score_style",
-    "smudge",
-    "in_hole",
-    "settlement",
-)
 _TABLE_FIELDS = ("turned_scores", "point_cards")
 
 
