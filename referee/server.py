@@ -68,7 +68,7 @@ class Host:
 
     def __init__(self, hall: Hall, asked_at_once: int = 0) -> None:
         self.hall, self.asked_at_once = hall, asked_at_once
-        self.guests: dict[str, Guest] = {}
+        self.guests: dict[Guest, None] = {}
         self._by_session: dict[Session, Guest] = {}
         self.at_home: set[Guest] = set()
         self._queueing: dict[Guest, None] = {}
@@ -78,12 +78,12 @@ class Host:
 
     def admit(self, guest: Guest) -> None:
         """Lets a guest in who shows its token."""
-        self.guests[guest.token] = guest
+        self.guests[guest] = None
         self._by_session[guest.session] = guest
 
     def dismiss(self, guest: Guest) -> None:
         """A guest that will not come again."""
-        self.guests.pop(guest.token, None)
+        self.guests.pop(guest, None)
         self._by_session.pop(guest.session, None)
         self._queueing.pop(guest, None)
         self.at_home.discard(guest)
@@ -162,14 +162,14 @@ class Host:
         stall = now - self.due_us
         if stall > _STALL_US:
             self.due_us = now
-            for guest in self.guests.values():
+            for guest in self.guests:
                 guest.session.excuse(stall, now)
         return now
 
     def tick(self) -> None:
         """Looks at every clock."""
         now = self.look()
-        for guest in tuple(self.guests.values()):
+        for guest in tuple(self.guests):
             if guest.ready.is_set():
                 self._check_silence(guest, now)
             else:
@@ -216,7 +216,7 @@ class Host:
 
     def _must_wait(self, guest: Guest) -> bool:
         """Whether so many bots are thinking that this one has to queue; wakes the next in the queue if not."""
-        asked = sum(1 for other in self.guests.values() if other.session.open)
+        asked = sum(1 for other in self.guests if other.session.open)
         if asked >= self.asked_at_once and not guest.session.open and guest.session.waiting:
             self._queueing[guest] = None
             return True
@@ -281,13 +281,13 @@ class _Handlers(grpc.GenericRpcHandler):
         for key, value in context.invocation_metadata() or ():
             if key == "authorization" and isinstance(value, str):
                 token = value.removeprefix("Bearer ")
-        guest = self._host.guests.get(token)
         owner = self._door.owner
+        guest = next((guest for guest in self._host.guests if guest.token == token), None)
         if guest is owner:
             return guest
         if owner is not None and guest is not None:
             owner.on_fault(Fault.POLICY, "It came with the token of another session.")
-        elif owner is not None:
+        elif owner is not None and token not in owner.expired:
             owner.knock("streams with a token that nobody has")
         return guest if owner is None and guest not in self._host.at_home else None
 

@@ -299,6 +299,25 @@ def test_a_thousand_streams_are_a_breach_of_protocol(tmp_path: Path) -> None:
     assert inn.faults == [("many", Fault.PROTOCOL, "It opened 6 streams; 5 a game are enough.")]
 
 
+def test_what_an_ended_process_still_sends_neither_takes_the_place_of_the_next_nor_counts_against_it(
+    tmp_path: Path,
+) -> None:
+    async def story(inn: Inn) -> None:
+        guest = inn.guest("again")
+        async with inn.door(guest) as door:
+            before = guest.token
+            guest.renew()
+            async with dial(door, guest.token) as new:
+                await say(new, JOIN)
+                assert (await hear(new)).HasField("joined")
+                for _ in range(STRAYS + 1):
+                    async with dial(door, before) as late:
+                        assert await end_of(late) == (Code.UNAUTHENTICATED, "no session has this token")
+                assert (guest.ready.is_set(), inn.faults, inn.losses) == (True, [], [])
+
+    tell(tmp_path, story)
+
+
 def test_nothing_goes_to_a_stream_that_another_has_followed(tmp_path: Path) -> None:
     """The writer of a stream that was hung up may still be about to look for more."""
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import hashlib
+import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -67,6 +68,7 @@ class Guest:
         self.ready = asyncio.Event()
         self.refusal = ""
         self.streams = self.knocks = 0
+        self.expired: set[str] = set()
         self.games = 0
         self.leaving = self.condemned = False
         self.stateful = False
@@ -99,8 +101,13 @@ class Guest:
         return True
 
     def renew(self) -> None:
-        """A new process is about to be started: what is left of the old one's connection is no concern of it."""
+        """A new process is about to be started, with a token of its own.
+
+        What the old one has still on its way in must neither take the new one's place nor be held against it.
+        """
         self.hang_up()
+        self.expired.add(self.token)
+        self.token = secrets.token_urlsafe(24)
         self.refusal, self.condemned = "", False
         self.streams = self.knocks = self.session.strays = 0
 

@@ -19,6 +19,7 @@ from typing import Any, Protocol
 from referee.faults import Fault
 from referee.proceedings import Ruling
 from referee.record import Record, write_record
+from referee.seats.guest import Guest
 from referee.seats.house import house
 from referee.seats.keeper import Keeper, LocalKeeper
 from referee.seats.launch import BotProcess, launch
@@ -116,7 +117,7 @@ class Lap:
             guest = new_guest(self.plan, self._hall, key, slot)
             address = _address(folder / f"{number}.sock")
             door = await doors.enter_async_context(self._host.serve(address, owner=guest))
-            start = self._starter(key, slot, door.address, guest.token, folder)
+            start = self._starter(key, slot, door.address, guest, folder)
             keeper = LocalKeeper(guest, self._hall, self._noter(key, slot), start)
             keeper.on_start = self._noter_of_starts(key)
             self._keepers[key, slot] = keeper
@@ -134,15 +135,14 @@ class Lap:
     def _noter_of_starts(self, key: str) -> Callable[[BotProcess], None]:
         return lambda process: self._sink.launched([{"entrant": key, "pid": process.pid, "sandbox": process.sandbox}])
 
-    def _starter(self, key: str, slot: int, address: str, token: str, folder: Path) -> Callable[[], BotProcess]:
+    def _starter(self, key: str, slot: int, address: str, guest: Guest, folder: Path) -> Callable[[], BotProcess]:
         command = self.plan.bots[key].command
         if command is None:
             raise TypeError(f"{key} is no local bot")
-        return partial(
-            launch,
+        return lambda: launch(
             command,
             address=address,
-            token=token,
+            token=guest.token,
             work_dir=folder,
             log_path=self.log_path(key, slot),
             limits=self.plan.bot_limits,
