@@ -21,7 +21,7 @@ from _protos import messages  # noqa: E402
 
 from referee.faults import FAULTS, PROFILES  # noqa: E402
 from referee.rules import RuleSet, variant, variant_names  # noqa: E402
-from referee.rules.conduct import CONDUCT  # noqa: E402
+from referee.rules.conduct import CONDUCT, ROBUST  # noqa: E402
 from referee.rules.registry import ALIASES  # noqa: E402
 from referee.rules.rulebook import CLAUSES, Clause, clause_text, clauses_of  # noqa: E402
 from referee.rules.ruleset import allowed_values, meanings  # noqa: E402
@@ -38,6 +38,7 @@ AREAS: Final = {
     "PROTO": "Messages",
     "CLOCK": "Time",
     "LIFE": "From start to end",
+    "ROBUST": "Robustness",
 }
 """The areas of the rule book, as they stand in the ids, with their titles."""
 
@@ -199,7 +200,7 @@ def book() -> str:
 
 def conduct() -> str:
     """Every clause about conduct."""
-    return "\n".join(_areas(CONDUCT, {}))
+    return "\n".join(_areas((*CONDUCT, *ROBUST), {}))
 
 
 def _areas(clauses: Iterable[Clause], games: dict[str, set[str]]) -> Iterator[str]:

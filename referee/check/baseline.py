@@ -19,12 +19,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from referee.check.clauses import ALL_CLAUSES
 from referee.check.requirements import Requirement
+from referee.rules.conduct import WHOLE_BOOK
 
 FORMAT: Final = 1
 _FIELDS: Final = {"rule": str, "variant": str, "reason": str, "issue": str, "expires": dt.date}
-_IDS: Final = frozenset(entry.id for entry in ALL_CLAUSES)
+_IDS: Final = frozenset(entry.id for entry in WHOLE_BOOK)
 
 
 class BaselineError(ValueError):

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from referee.check.bench import Bench
-from referee.check.clauses import ALL_CLAUSES
 from referee.check.events import EventLog
 from referee.check.exam import examine
 from referee.check.plan import Plan
@@ -14,6 +13,7 @@ from referee.check.requirements import Selection
 from referee.check.scribe import Scribe
 from referee.check.witness import Stored
 from referee.protocol import wire
+from referee.rules.conduct import WHOLE_BOOK
 
 SOMETIMES = 20
 """How often a position is asked that the bot did not always fail at."""
@@ -38,7 +38,7 @@ class Replayed:
 
 async def replay(plan: Plan, witnesses: Sequence[Stored], log: EventLog) -> list[Replayed]:
     """Shows every witness to the bot again. Those with a position of their own take one start for all of them."""
-    known = {entry.id for entry in ALL_CLAUSES}
+    known = {entry.id for entry in WHOLE_BOOK}
     done: dict[int, Replayed] = {}
     single = []
     for number, one in enumerate(witnesses):

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
-from referee.check.clauses import ALL_CLAUSES, EDITIONS, ROBUST
 from referee.rules import RuleSet
 from referee.rules.clause import Clause, Level
-from referee.rules.conduct import CONDUCT
+from referee.rules.conduct import CONDUCT, EDITIONS, ROBUST, WHOLE_BOOK
 from referee.rules.rulebook import clause_text, clauses_of
 
 LEAST = 3
@@ -16,7 +15,7 @@ LEAST = 3
 ONLY_LONG = frozenset({"AF-ROBUST-007"})
 """Clauses that need an endurance run."""
 
-AREAS = tuple(dict.fromkeys(entry.id.split("-")[1] for entry in ALL_CLAUSES))
+AREAS = tuple(dict.fromkeys(entry.id.split("-")[1] for entry in WHOLE_BOOK))
 
 
 class SelectionError(ValueError):
@@ -64,7 +63,7 @@ class Selection:
     def check(self) -> None:
         """Raises ``SelectionError`` for a pattern, an area or an edition that matches nothing at all."""
         for pattern in self.rules:
-            if not any(fnmatchcase(entry.id, pattern.upper()) for entry in ALL_CLAUSES):
+            if not any(fnmatchcase(entry.id, pattern.upper()) for entry in WHOLE_BOOK):
                 raise SelectionError(
                     f"--rule {pattern}: no such rule; rule ids look like AF-PLAY-003, AF-PLAY-* is a pattern"
                 )
@@ -108,7 +107,7 @@ def requirements(games: Sequence[RuleSet], selection: Selection) -> Requirements
         Requirement(entry, rules.name, rules)
         for rules in games
         for entry in clauses_of(rules)
-        if selection.wants(entry) and can_be_broken(entry.id, rules)
+        if selection.wants(entry)
     ]
     found += [Requirement(entry) for entry in (*CONDUCT, *ROBUST) if selection.wants(entry)]
     chosen = Requirements({entry.key: entry for entry in found})
@@ -116,11 +115,6 @@ def requirements(games: Sequence[RuleSet], selection: Selection) -> Requirements
         games_text = ", ".join(rules.name for rules in games) or "no game"
         raise SelectionError(f"the filters leave no rule that binds a bot in {games_text}")
     return chosen
-
-
-def can_be_broken(rule: str, rules: RuleSet) -> bool:
-    """Whether the clause has a meaning of its own: where nobody may steal, an equal bid is just too low."""
-    return rule != "AF-BID-003" or bool(rules.steal)
 
 
 def _age(edition: str) -> tuple[int, ...]:

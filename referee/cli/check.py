@@ -15,7 +15,6 @@ import typer
 from rich.console import Console
 
 from referee.check.baseline import Baseline, BaselineError, read_baseline
-from referee.check.clauses import EDITIONS
 from referee.check.conclude import document
 from referee.check.events import EventLog, line_of
 from referee.check.plan import MOVE_MS, Plan, clock
@@ -28,6 +27,7 @@ from referee.check.witness import WitnessError, read_witnesses
 from referee.cli import app
 from referee.cli.run import Sandbox
 from referee.rules import RuleSet, RuleSetError, variant, variant_names
+from referee.rules.conduct import EDITIONS
 from referee.seats.program import Command, LaunchError
 from referee.seats.sandbox import choose_sandbox
 from referee.tournament.bot_source import BotError, BotSource, command_bot, find_bot

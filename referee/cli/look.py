@@ -16,9 +16,8 @@ from referee.cli.screen import plain_text
 from referee.cli.tables import json_table, notes, plain_table, rich_table
 from referee.faults import FAULTS
 from referee.notation import write_down
-from referee.rules.conduct import CONDUCT
+from referee.rules.conduct import WHOLE_BOOK
 from referee.rules.registry import variant
-from referee.rules.rulebook import CLAUSES
 from referee.store import Store, StoreError
 from referee.tournament.league import read_league
 from referee.tournament.shipped import shipped_folder
@@ -104,7 +103,7 @@ def explain(
         for entry in FAULTS:
             typer.echo(f"{entry.fault}\n  {entry.meaning}\n  in check: {entry.in_check}\n  in a game: {entry.in_game}")
         return
-    found = [clause for clause in (*CLAUSES, *CONDUCT) if clause.id.startswith(topic.upper())]
+    found = [clause for clause in WHOLE_BOOK if clause.id.startswith(topic.upper())]
     if not found:
         raise typer.BadParameter(f"{topic!r} is no rule id; they look like AF-PLAY-003. Try: referee explain AF")
     for clause in found:

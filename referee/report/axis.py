@@ -46,9 +46,13 @@ class Axis:
 
     def ticks(self, about: int = 5) -> list[Tick]:
         """Round figures inside the scale, ascending; ``about`` so many."""
-        step = _round_step((self.high - self.low) / max(about, 1))
+        rough = (self.high - self.low) / max(about, 1)
+        first, last = 1, 0
+        while first > last:  # a wide step may fall beside a narrow scale: then the next finer one
+            step = _round_step(rough)
+            first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
+            rough = step / 2.5
         digits = max(0, -math.floor(math.log10(step) + 1e-9))
-        first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
         return [Tick(self.at(i * step), f"{i * step + 0.0:.{digits}f}") for i in range(first, last + 1)]
 
 

@@ -4,13 +4,14 @@ from functools import cache
 from typing import Final
 
 from referee.rules import RuleSet
-from referee.rules.conduct import CONDUCT
-from referee.rules.rulebook import CLAUSES, Clause, clause_text
+from referee.rules.clause import Clause
+from referee.rules.conduct import WHOLE_BOOK
+from referee.rules.rulebook import clause_text
 
 
 @cache
 def _by_id() -> dict[str, Clause]:
-    return {clause.id: clause for clause in (*CLAUSES, *CONDUCT)}
+    return {clause.id: clause for clause in WHOLE_BOOK}
 
 
 def clause(rule: str, rules: RuleSet) -> str:

@@ -17,7 +17,10 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """One clause. ``sentence`` may name house rules in braces; ``clause_text`` fills them in."""
+    """One clause. ``sentence`` may name house rules in braces; ``clause_text`` fills them in.
+
+    It holds where every field of ``binds`` has one of its values, and no field of ``unless`` has one of its.
+    """
 
     id: str
     title: str
@@ -26,8 +29,11 @@ class Clause:
     level: Level = Level.MUST
     differs: str = ""
     binds: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
+    unless: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
     since: str = "2026.1"
 
     def bound_by(self, rules: RuleSet) -> bool:
         """Whether the clause holds under these house rules."""
-        return all(getattr(rules, name) in values for name, values in self.binds.items())
+        return all(getattr(rules, name) in values for name, values in self.binds.items()) and not any(
+            getattr(rules, name) in values for name, values in self.unless.items()
+        )

@@ -7,6 +7,7 @@ from referee.rules.clause import Clause, Level
 PITCHED: Final = {"trump_by": ("pitch",)}
 AUCTION: Final = {"trump_by": ("pitch", "name")}
 TURNED: Final = {"trump_by": ("turn_up",)}
+NO_STEAL: Final = {"steal": ((),)}
 
 BID: Final[tuple[Clause, ...]] = (
     Clause(
@@ -31,6 +32,7 @@ BID: Final[tuple[Clause, ...]] = (
         "IT DA HU; DP-02",
         differs="No steal in Smudge (BIC); others allow it at four only, or at two, three and four.",
         binds={**AUCTION, "steal_by": ("dealer",)},
+        unless=NO_STEAL,
     ),
     Clause(
         "AF-BID-004",
@@ -95,6 +97,15 @@ BID: Final[tuple[Clause, ...]] = (
         "Pidro: pidrochallenge.com, marcelfahle; DP-33, DP-42",
         differs="Only the dealer may in some Pidro clubs (sou.fi); in other games he alone, or nobody.",
         binds={**AUCTION, "steal_by": ("anyone",)},
+        unless=NO_STEAL,
+    ),
+    Clause(
+        "AF-BID-012",
+        "No stealing",
+        "Nobody may take a bid over at the same amount, not even the dealer: it has to be higher.",
+        "BIC; DP-02",
+        Level.INFO,
+        binds={**AUCTION, **NO_STEAL},
     ),
 )
 

@@ -1,13 +1,17 @@
 """Clauses about conduct rather than cards: how a bot speaks, keeps time, starts and ends.
 
-They stand in the rule book beside the clauses of the games and are judged by the umpire and the session.
+They stand in the rule book beside the clauses of the games. Those of ``CONDUCT`` are judged by the umpire and the
+session in every game; those of ``ROBUST`` only a check can put to a bot.
 """
 
-from referee.rules.rulebook import Clause, Level
+from typing import Final
 
-_WIRE = "the wire contract, allfours.v1"
+from referee.rules.clause import Clause, Level
+from referee.rules.rulebook import CLAUSES
 
-CONDUCT: tuple[Clause, ...] = (
+_WIRE: Final = "the wire contract, allfours.v1"
+
+CONDUCT: Final[tuple[Clause, ...]] = (
     Clause(
         "AF-PROTO-001",
         "The field of the turn's kind",
@@ -77,5 +81,60 @@ CONDUCT: tuple[Clause, ...] = (
     ),
 )
 
-STRAYS = 64
+ROBUST: Final[tuple[Clause, ...]] = (
+    Clause(
+        "AF-ROBUST-001",
+        "Unknown things are ignored",
+        "A bot ignores fields, enum numbers and events that it does not know, and goes on as if they were not there.",
+        _WIRE,
+    ),
+    Clause(
+        "AF-ROBUST-002",
+        "A history it did not play",
+        "A bot answers a turn in the middle of a deal that it has not played so far.",
+        _WIRE,
+    ),
+    Clause(
+        "AF-ROBUST-003",
+        "Many turns at once",
+        "A bot answers as many turns at once as its Join allows, of many games.",
+        _WIRE,
+    ),
+    Clause(
+        "AF-ROBUST-004",
+        "News is no question",
+        "Rulings and notices, doubled, unknown or about nothing it knows, neither stop a bot nor are answered.",
+        _WIRE,
+    ),
+    Clause(
+        "AF-ROBUST-005",
+        "Going on after a restart",
+        "A bot that is started again answers the open turns of games that it began in an earlier life.",
+        _WIRE,
+    ),
+    Clause(
+        "AF-ROBUST-006",
+        "Figures at their ends",
+        "A bot takes every figure that the contract allows: ids and seeds up to 2^53-1, scores below zero, an empty bank.",
+        _WIRE,
+    ),
+    Clause(
+        "AF-ROBUST-007",
+        "No growth",
+        "A bot's memory, descriptors and processes do not grow with the number of deals.",
+        "good practice",
+        Level.SHOULD,
+    ),
+)
+"""Unusual but legal stimuli, all of which a bot must live with."""
+
+WHOLE_BOOK: Final[tuple[Clause, ...]] = (*CLAUSES, *CONDUCT, *ROBUST)
+"""Every clause that there is: of the games, of conduct, of robustness."""
+
+EDITIONS: Final[tuple[str, ...]] = tuple(
+    sorted({entry.since for entry in WHOLE_BOOK}, key=lambda edition: tuple(map(int, edition.split("."))))
+)
+"""The editions of the rule book, oldest first."""
+
+STRAYS: Final = 64
 """Moves that answer nothing, and unreadable messages, that a session may send before it is a PROTOCOL fault."""

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from referee.faults import Fault
-from referee.rules.conduct import CONDUCT
-from referee.rules.rulebook import CLAUSES
+from referee.rules.conduct import WHOLE_BOOK
 from referee.seats.trees import marker_of, owner, processes
 from tests.badbots.leagues import BOXED, GOOD, BadBot, Findings, bad_bots, lap_of, laps, play
 
@@ -93,7 +92,7 @@ def test_who_snoops_finds_much_outside_of_a_sandbox_and_nothing_inside() -> None
 
 
 def test_what_the_bots_state_is_stated_in_the_words_of_the_referee() -> None:
-    rules = {clause.id for clause in (*CLAUSES, *CONDUCT)}
+    rules = {clause.id for clause in WHOLE_BOOK}
     for bot in BOTS.values():
         for verdict in bot.verdict | bot.perhaps:
             fault, *rule = verdict.split()

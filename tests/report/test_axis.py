@@ -36,6 +36,7 @@ def test_a_single_figure_gets_a_scale() -> None:
 def test_round_steps() -> None:
     assert [tick.text for tick in Axis(0.13, 0.97).ticks()] == ["0.2", "0.4", "0.6", "0.8"]
     assert [tick.text for tick in Axis(-250, 260).ticks(4)] == ["-200", "0", "200"]
+    assert [tick.text for tick in Axis(1, 400402).ticks(2)] == ["200000", "400000"]  # steps of 500000 would miss it
 
 
 def test_what_lies_outside_is_at_the_edge() -> None:
