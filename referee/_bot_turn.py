@@ -306,8 +306,21 @@ class Turn:
         """The seat whose card wins the trick so far; None when no card lies."""
         if not self.trick:
             return None
-        powers = list(map(self._power, self.trick))
-        return (self.message.trick_leader + powers.index(max(powers))) % self.message.seats
+        place = self.trick.index(max(self.trick, key=self._power))
+        played = [event.seat for event in self.history if event.kind is EventKind.PLAY][-len(self.trick) :]
+        if len(played) == len(self.trick):
+            return played[place]  # not always the place-th seat after the leader: in Pidro seats drop out
+        return (self.message.trick_leader + place) % self.message.seats
+
+    @property
+    def winning_card(self) -> Card | None:
+        """The card that wins the trick so far; None when no card lies.
+
+        >>> from referee.bot import Card, wire
+        >>> Turn(wire.Turn(trick=[Card("TH"), Card("2S"), Card("AH")], trump=wire.SUIT_SPADES)).winning_card
+        2S
+        """
+        return max(self.trick, key=self._power, default=None)
 
     def _power(self, card: Card) -> int:
         """What a card is worth in this trick: trumps above the suit led above all others."""
