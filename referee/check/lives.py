@@ -94,7 +94,8 @@ async def _one_deal(bench: Bench, match: Match) -> Asking:
 async def _ask_alone(bench: Bench, position: Position, company: list[Position]) -> None:
     """What was late is asked alone; if that is answered, once more in its company. Both results are told.
 
-    In a batch the oldest turn is late, and not always the one that the bot hangs at: so all are asked, each alone.
+    In a batch the oldest turn is late, and not always the one that the bot hangs at: so all are asked, each alone; and
+    that twice, for a bot that hangs now and then must have had as many turns alone as it had together.
     """
     bench.scribe.begin("asking alone")
     ms, number = bench.plan.limits.move_us // 1000, len(company) + 1
@@ -103,7 +104,7 @@ async def _ask_alone(bench: Bench, position: Position, company: list[Position]) 
         if company
         else f"It did not answer within {ms} ms"
     )
-    for one in (position, *company):
+    for one in 2 * [position, *company]:
         (asking,) = await bench.ask([one], "retest")
         if asking.answer is None:
             await _silent_alone(bench, asking, one, first)

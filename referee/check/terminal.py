@@ -76,7 +76,7 @@ def _full(entry: Mapping[str, Any]) -> Iterator[Line]:
     if witness["scene"] and witness["needs"] != "nothing else":
         yield ("  It happens only in the course of a game, not in this position alone.", "dim")
     if witness["log_tail"]:
-        last = [line for line in witness["log_tail"].splitlines() if line.strip()][-2:]
+        last = [line for line in witness["log_tail"].splitlines() if line.strip(" ^~")][-2:]
         yield (f"  it said {' | '.join(harmless(line.strip())[:100] for line in last)}", "")
     if witness["replay"]:
         yield (f"  replay  {witness['replay']}", "cyan")

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 
 from referee.bot import ACE, JACK, PACK, TEN, Call, EventKind, Kind, Suit, Turn, run
@@ -545,6 +546,16 @@ def never_answers_as_dealer(turn: Turn) -> Any:
     """It thinks for ever about its bid when it has dealt."""
     if turn.kind is Kind.BID and dealer(turn):
         time.sleep(3600)
+
+
+@bad("AF-CLOCK-001")
+def dozes_off_now_and_then(turn: Turn) -> Any:
+    """Every 97th answer, whatever it is about, comes too late."""
+    if next(_ASKED) % 97 == 0:
+        time.sleep(1.3 * turn.move_ms / 1000)
+
+
+_ASKED = count(1)
 
 
 @bad("AF-CLOCK-002")
