@@ -9,8 +9,13 @@ from typing import Final
 import pytest
 from hypothesis import HealthCheck, settings
 
+CI: Final = os.environ.get("CI", "").lower() == "true"
+
 # A test fails for what it finds, never for how busy the machine is: no deadlines, and pytest's time-out ends a hang.
-settings.register_profile("referee", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
+# People look for new examples at every run; CI looks at the same ones, so that it fails for the change it is shown.
+settings.register_profile(
+    "referee", deadline=None, print_blob=True, derandomize=CI, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("referee")
 
 TOOLS: Final[dict[str, tuple[list[str], str]]] = {
@@ -42,6 +47,6 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             reason = why_unusable(tool)
             if reason is None:
                 continue
-            if os.environ.get("CI", "").lower() == "true":
+            if CI:
                 pytest.fail(f"{reason} (with CI=true nothing is skipped)", pytrace=False)
             pytest.skip(reason)
