@@ -18,6 +18,7 @@ MODULES: Final = {
     "replay": "report",
     "verify": "look",
     "check": "check",
+    "build": "build",
     "submit": "submit",
     "withdraw": "submit",
     "rules": "book",

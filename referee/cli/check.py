@@ -30,6 +30,7 @@ from referee.rules import RuleSet, RuleSetError, variant, variant_names
 from referee.rules.conduct import EDITIONS
 from referee.seats.program import Command, LaunchError
 from referee.seats.sandbox import choose_sandbox
+from referee.tournament.bot_build import require_built
 from referee.tournament.bot_source import BotError, BotSource, command_bot, find_bot
 from referee.tournament.names import is_name
 
@@ -196,6 +197,7 @@ def _remote(frame: Plan) -> Plan:
 
 def _local(text: str, wishes: Wishes) -> Plan:
     source = find(text)
+    require_built([source])
     return plan_for(source, wishes.frame, wishes.failures)
 
 

@@ -19,6 +19,7 @@ from referee.cli.tables import counted, json_table, notes, plain_table, rich_tab
 from referee.report.page import write_report
 from referee.seats.sandbox import Choice, choose_sandbox
 from referee.store import Store
+from referee.tournament.bot_build import require_built
 from referee.tournament.checked import only_checked
 from referee.tournament.definition import Definition, load_definition, parse_definition
 from referee.tournament.entrants import Roster, enter
@@ -94,6 +95,7 @@ def run(
     if dry_run:
         _print_dry_run(definition, roster)
         return
+    require_built(roster.entrants)
     path = store or newest_season(store_path(str(definition_file), LEAGUES))
     if new_season:
         path = free_season(store or store_path(str(definition_file), LEAGUES))
@@ -284,6 +286,7 @@ def play(
     """Let bots play some quick games against one another, all at one table, and print who did how well."""
     definition = parse_definition(_quick_definition(bots, games, variant, seed, no_clock), folder=Path.cwd())
     roster = enter(definition)
+    require_built(roster.entrants)
     console = Console(stderr=True)
     choice = choose_sandbox(sandbox.value)
     path = keep or free_season(LEAGUES / "play.sqlite")

@@ -19,6 +19,7 @@ from referee.cli.run import Sandbox
 from referee.proceedings import Limits
 from referee.seats.limits import Limits as BotLimits
 from referee.seats.sandbox import choose_sandbox
+from referee.tournament.bot_build import require_built
 from referee.tournament.bot_source import BotSource, find_bot
 from referee.tournament.checked import add_receipt, receipt, receipts_path
 from referee.tournament.definition import Definition, load_definition
@@ -46,6 +47,7 @@ def submit(
     """
     definition = load_definition(definition_file)
     source = find_bot(bot, Path.cwd())
+    require_built([source])
     entry = entry_for(definition, source, name)
 
     def run() -> Exit:

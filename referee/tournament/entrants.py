@@ -13,6 +13,7 @@ from pathlib import Path
 
 from referee.rules import RuleSetError, variant, variant_names
 from referee.seats.program import Command
+from referee.tournament.bot_build import require_built
 from referee.tournament.bot_source import BotError, BotSource, command_bot, find_bot
 from referee.tournament.definition import Definition, DefinitionError
 from referee.tournament.names import is_name
@@ -137,6 +138,7 @@ def _submissions(definition: Definition, place: int, entry: BotSection, skipped:
         try:
             source = find_bot(str((definition.folder / path).absolute()), definition.folder)
             _check_variant(definition, source)
+            require_built([source])
         except BotError as error:
             skipped.append(Skipped(plain(path), "\n".join(map(str, error.problems))))
         else:

@@ -1,0 +1,70 @@
+"""``build`` and ``new``: bots that are compiled, and bots that do not exist yet."""
+
+import signal
+from enum import IntEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from referee.cli import app
+from referee.cli.screen import plain_text
+from referee.tournament.bot_build import build, missing_tools
+from referee.tournament.bot_source import BotSource, find_bot
+
+
+class BuildExit(IntEnum):
+    """Exit codes of ``referee build``, the gravest last."""
+
+    BUILT = 0
+    NO_TOOLS = 3
+    FAILED = 1
+    INTERRUPTED = 130
+
+
+@app.command(name="build", epilog="Example: referee build mybot   or: referee build sample_bots/go/* --skip-missing")
+def build_command(
+    bots: Annotated[
+        list[str] | None, typer.Argument(metavar="BOT...", help="Folders with bot.toml. Default: .")
+    ] = None,
+    seconds: Annotated[float, typer.Option(min=1, max=86_400, help="How long a build step may take.")] = 900.0,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show a build's output only if it fails.")] = False,
+    skip_missing: Annotated[
+        bool, typer.Option("--skip-missing", help="Leave out bots whose compiler is not here, with a line for each.")
+    ] = False,
+) -> None:
+    """Run the build step of bots, as their bot.toml says, each in its own folder.
+
+    Exit codes: 0 all are built, 1 a build failed, 2 asked wrongly, 3 a compiler is missing, 130 interrupted.
+    """
+    sources = [find_bot(text, Path.cwd()) for text in bots or ["."]]
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        codes = [_build(source, seconds, quiet, skip_missing) for source in sources]
+    except KeyboardInterrupt:
+        typer.echo("referee: interrupted; what was being built is not built", err=True)
+        codes = [BuildExit.INTERRUPTED]
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    raise typer.Exit(int(max(codes, key=list(BuildExit).index)))
+
+
+def _build(source: BotSource, seconds: float, quiet: bool, skip_missing: bool) -> BuildExit:
+    """Builds one bot and tells how it went."""
+    if not source.build:
+        typer.echo(f"{source.name}: nothing to build")
+        return BuildExit.BUILT
+    missing = missing_tools(source.build)
+    if missing:
+        remedy = "left out" if skip_missing else "install it"
+        typer.echo(f"{source.name}: not on the PATH: {', '.join(missing)}; {remedy}", err=True)
+        return BuildExit.BUILT if skip_missing else BuildExit.NO_TOOLS
+    typer.echo(f"{source.name}: {plain_text(' '.join(source.build[2:] or source.build))}")
+    outcome = build(source, seconds=seconds, live=not quiet)
+    if outcome.failure:
+        if outcome.words:
+            typer.echo(outcome.words, err=True)
+        typer.echo(f"{source.name}: {plain_text(outcome.failure)}", err=True)
+        return BuildExit.FAILED
+    typer.echo(f"{source.name}: built in {outcome.seconds:.1f} s")
+    return BuildExit.BUILT
