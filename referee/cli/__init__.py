@@ -12,6 +12,7 @@ MODULES: Final = {
     "run": "run",
     "resume": "run",
     "play": "run",
+    "schedule": "schedule",
     "standings": "look",
     "report": "report",
     "show": "look",

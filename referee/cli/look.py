@@ -18,6 +18,7 @@ from referee.faults import FAULTS
 from referee.notation import write_down
 from referee.rules.conduct import WHOLE_BOOK
 from referee.rules.registry import variant
+from referee.tournament.balance import told_of
 from referee.store import Store, StoreError
 from referee.tournament.league import read_league
 from referee.tournament.shipped import shipped_folder
@@ -34,6 +35,7 @@ def standings(store: StoreArgument, output: OutputOption = Output.RICH) -> None:
         league = read_league(reader)
         table = standings_of(reader, league)
         void = [row for row in reader.sets() if row.state == "VOID"]
+        early = told_of(reader, league)
         faults = reader.faults()
     if output is Output.JSON:
         typer.echo(json_table(table))
@@ -42,7 +44,7 @@ def standings(store: StoreArgument, output: OutputOption = Output.RICH) -> None:
         Console().print(rich_table(table, league.name))
     else:
         typer.echo(plain_table(table))
-    for line in notes(table):
+    for line in (*notes(table), *([early] if early else [])):
         typer.echo(line)
     for row in void:
         typer.echo(f"void: set {row.id}: {plain_text(row.reason or '')}")

@@ -21,6 +21,7 @@ from referee.seats.sandbox import Choice, choose_sandbox
 from referee.store import Store
 from referee.tournament.bot_build import require_built
 from referee.tournament.checked import only_checked
+from referee.tournament.balance import told_of
 from referee.tournament.definition import Definition, load_definition, parse_definition
 from referee.tournament.entrants import Roster, enter
 from referee.tournament.league import (
@@ -204,6 +205,8 @@ def _go_on(
         _print_end(store, league, outcome, output, path)
     if not outcome.finished:
         raise typer.Exit(130)
+        if output is not Output.JSON and (early := told_of(store, league, schedule)):
+            typer.echo(early)
 
 
 @contextmanager

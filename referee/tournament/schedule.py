@@ -5,6 +5,10 @@ Words. A *table* is the entrants that sit together; their order here is sorted, 
 packs. Its id is a digest of the table's entrants with their versions and of the set's number: adding a bot, or a new
 version of one, leaves all other sets as they are.
 
+Tables. All subsets of the entrants; where that are more than ``max_tables``, those of a cyclic design (``designs``), in which
+every pair meets equally often, or once more. Who has which number in the design depends on the names alone, so a new
+version of a bot changes only its own sets; a new bot makes other tables.
+
 Seats. The bots of set s sit in one of the (k-1)! cyclic orders of the table, because a bot gains or loses by what its
 neighbour is like; the orders come in pairs of mirror images, so that two sets already balance left against right. In
 rotation r, seat i holds chair (i + r) mod n of that order.
@@ -24,6 +28,8 @@ from functools import lru_cache
 from itertools import combinations, islice, permutations
 from math import comb, factorial
 from typing import Literal, Protocol
+
+from referee.tournament.designs import cyclic_tables
 
 MAX_SETS = 1_000_000
 """The most sets of one schedule: it is held in memory."""
@@ -126,7 +132,7 @@ class Counts:
 class Schedule:
     """Every table and set, in schedule order: first set 0 of all tables, then set 1 of all, and so on.
 
-    ``notes`` are sentences about what is not balanced.
+    ``notes`` are sentences about what is not balanced. ``designed``: the tables are some of many, chosen by a design.
     """
 
     shape: Shape
@@ -139,6 +145,7 @@ class Schedule:
         """Every game, set by set in schedule order."""
         return tuple(fixture for planned in self.sets for fixture in planned.fixtures)
 
+    designed: bool = False
     @property
     def counts(self) -> Counts:
         """How large the schedule is."""
@@ -173,14 +180,15 @@ def plan(shape: Shape, entrants: Sequence[Player]) -> Schedule:
     versions = {entrant.key: entrant.version for entrant in entrants}
     if len(versions) < len(entrants):
         raise ScheduleError("two entrants have the same key; give one of them another name")
-    tables = _tables(shape, [entrant.key for entrant in entrants])
+    tables, designed = _tables(shape, [entrant.key for entrant in entrants])
     if len(tables) * shape.sets > MAX_SETS:
         raise ScheduleError(
             f"{len(tables):,} tables with {shape.sets:,} sets each are {len(tables) * shape.sets:,} sets, more than "
             f"{MAX_SETS:,}; write sets = {max(1, MAX_SETS // len(tables))} or less in [schedule], or enter fewer bots"
         )
     sets = tuple(_planned(shape, table, versions, s) for s in range(shape.sets) for table in tables)
-    return Schedule(shape, tables, sets, tuple(_notes(shape)))
+    notes = [*_notes(shape), *([_of_a_design(shape, len(entrants), len(tables))] if designed else [])]
+    return Schedule(shape, tables, sets, tuple(notes), designed)
 
 
 def set_id(table: Iterable[Player], s: int) -> str:
@@ -213,20 +221,35 @@ def _all_cyclic_orders(size: int) -> Iterator[tuple[int, ...]]:
             yield (0, *reversed(tail))
 
 
-def _tables(shape: Shape, keys: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    """Every table, sorted: all subsets of the entrants, or those with the first one (gauntlet)."""
+def _tables(shape: Shape, keys: Sequence[str]) -> tuple[tuple[tuple[str, ...], ...], bool]:
+    """Every table, its entrants sorted, and whether they are those of a design."""
     size = shape.table_size
     if len(keys) < size:
         raise ScheduleError(_too_few(shape, len(keys)))
-    gauntlet = shape.format == "gauntlet"
-    number = comb(len(keys) - 1, size - 1) if gauntlet else comb(len(keys), size)
+    number = _number_of_tables(shape, len(keys))
     if number > shape.max_tables:
-        raise ScheduleError(_too_many(shape, len(keys), number))
-    if gauntlet:
+        return _designed(shape, keys, number), True
+    if shape.format == "gauntlet":
         found = ((keys[0], *others) for others in combinations(keys[1:], size - 1))
     else:
         found = combinations(keys, size)  # type: ignore[assignment]
-    return tuple(sorted(tuple(sorted(table)) for table in found))
+    return tuple(sorted(tuple(sorted(table)) for table in found)), False
+
+
+def _number_of_tables(shape: Shape, entrants: int) -> int:
+    """How many tables can be made: all subsets of the entrants, or those with the first one (gauntlet)."""
+    size = shape.table_size
+    return comb(entrants - 1, size - 1) if shape.format == "gauntlet" else comb(entrants, size)
+
+
+def _designed(shape: Shape, keys: Sequence[str], all_tables: int) -> tuple[tuple[str, ...], ...]:
+    """The tables of a cyclic design in its order; in a gauntlet the first entrant sits at each of them besides."""
+    fixed = keys[:1] if shape.format == "gauntlet" else ()
+    others = sorted(keys[len(fixed) :])
+    tables = cyclic_tables(len(others), shape.table_size - len(fixed))
+    if not tables or len(tables) > shape.max_tables:
+        raise ScheduleError(_too_many(shape, len(keys), all_tables, len(tables)))
+    return tuple(tuple(sorted((*fixed, *(others[place] for place in table)))) for table in tables)
 
 
 def _too_few(shape: Shape, number: int) -> str:
@@ -243,15 +266,18 @@ def _too_few(shape: Shape, number: int) -> str:
     return text
 
 
-def _too_many(shape: Shape, number: int, tables: int) -> str:
-    size = shape.table_size
-    fits = size
-    while (comb(fits, size - 1) if shape.format == "gauntlet" else comb(fits + 1, size)) <= shape.max_tables:
+def _too_many(shape: Shape, number: int, tables: int, designed: int) -> str:
+    """``tables``: how many there are; ``designed``: how many the design has, 0 without one."""
+    size, fits = shape.table_size, shape.table_size
+    while _number_of_tables(shape, fits + 1) <= shape.max_tables:
         fits += 1
-    text = f"{_bots(number)} make {tables:,} tables of {size}, more than max_tables = {shape.max_tables:,}; "
-    text += f"enter at most {fits} bots"
-    if tables <= MAX_SETS:
-        text += f", or write max_tables = {tables} in [schedule]"
+    text = f"{_bots(number)} make {tables:,} tables of {size}"
+    text += f", and a balanced part of them {designed:,}" if 0 < designed < tables else ""
+    text += f", more than max_tables = {shape.max_tables:,}; enter "
+    text += "fewer bots" if 0 < designed < tables else f"at most {fits} bots"
+    least = min(designed or tables, tables)
+    if least <= MAX_SETS:
+        text += f", or write max_tables = {least} in [schedule]"
     return text if shape.format == "gauntlet" else text + ', or write format = "gauntlet"'
 
 
@@ -265,6 +291,14 @@ def _planned(shape: Shape, table: tuple[str, ...], versions: dict[str, str], s: 
     orders = cyclic_orders(size, -(-shape.sets // (1 if shape.duplicate else size)))
     order = tuple(table[place] for place in orders[turn % len(orders)])
     name = _set_id([(key, versions[key]) for key in table], s)
+def _of_a_design(shape: Shape, number: int, tables: int) -> str:
+    all_ = _number_of_tables(shape, number)
+    return (
+        f"Of {all_:,} tables that {_bots(number)} can make, {tables:,} are played, chosen so that every pair meets at "
+        "equally many, or at one more. Only the whole schedule is balanced, not its beginning."
+    )
+
+
     rotations = tuple(range(size)) if shape.duplicate else (s % size,)
     return PlannedSet(name, table, s, order, rotations, shape.seats)
 

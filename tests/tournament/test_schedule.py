@@ -254,8 +254,7 @@ def test_too_few_entrants_for_a_table_is_an_error_with_the_remedies(
         assert remedy in str(caught.value)
 
 
-@pytest.mark.parametrize("format_", ["round-robin", "gauntlet"])
-@pytest.mark.parametrize("size", [2, 3, 4])
+@pytest.mark.parametrize(("size", "format_"), [(2, "round-robin"), (2, "gauntlet"), (3, "gauntlet")])
 def test_too_many_tables_is_an_error_that_says_how_many_and_how_many_bots_would_fit(size: int, format_: str) -> None:
     shape = Shape(size, format=format_, sets=1, max_tables=50)  # type: ignore[arg-type]
     fitting = 0
@@ -271,6 +270,19 @@ def test_too_many_tables_is_an_error_that_says_how_many_and_how_many_bots_would_
     assert f"enter at most {fitting} bots" in told
     assert f"max_tables = {tables} in [schedule]" in told
     assert ('format = "gauntlet"' in told) == (format_ == "round-robin")
+
+
+@pytest.mark.parametrize(
+    ("number", "seats", "format_", "needed"), [(24, 4, "round-robin", 72), (19, 4, "gauntlet", 72)]
+)
+def test_where_even_a_design_has_too_many_tables_the_error_says_how_many(
+    number: int, seats: int, format_: str, needed: int
+) -> None:
+    shape = Shape(seats, format=format_, sets=1, max_tables=needed - 1)  # type: ignore[arg-type]
+    with pytest.raises(ScheduleError, match=rf"a balanced part of them {needed}\b") as caught:
+        plan(shape, bots(number))
+    assert f"write max_tables = {needed} in [schedule]" in str(caught.value)
+    assert len(plan(replace(shape, max_tables=needed), bots(number)).tables) == needed
 
 
 def test_a_schedule_without_end_is_refused_before_it_is_made() -> None:
