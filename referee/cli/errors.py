@@ -3,6 +3,7 @@
 from typing import Final
 
 from referee.cards import CardError
+from referee.check.script import ScriptError
 from referee.record import RecordError
 from referee.rules import RuleSetError
 from referee.seats.program import LaunchError
@@ -16,6 +17,7 @@ EXPECTED: Final = (
     ScheduleError,
     LeagueError,
     StoreError,
+    ScriptError,
     RuleSetError,
     RecordError,
     LaunchError,
@@ -24,7 +26,7 @@ EXPECTED: Final = (
 )
 """What may be wrong with a file, a bot or an option."""
 
-_USAGE = (ProblemsError, ScheduleError, RuleSetError)
+_USAGE = (ProblemsError, ScheduleError, ScriptError, RuleSetError)
 
 
 def exit_code(error: BaseException) -> int:

@@ -1,5 +1,6 @@
 """``run``, ``resume`` and ``play``: everything that plays games."""
 
+import json
 import secrets
 import signal
 import sys
@@ -13,15 +14,16 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from referee.check.script import play_script, read_script
 from referee.cli import app
 from referee.cli.screen import Quiet, Screen, plain_text
 from referee.cli.tables import counted, json_table, notes, plain_table, rich_table
 from referee.report.page import write_report
 from referee.seats.sandbox import Choice, choose_sandbox
 from referee.store import Store
+from referee.tournament.balance import told_of
 from referee.tournament.bot_build import require_built
 from referee.tournament.checked import only_checked
-from referee.tournament.balance import told_of
 from referee.tournament.definition import Definition, load_definition, parse_definition
 from referee.tournament.entrants import Roster, enter
 from referee.tournament.league import (
@@ -203,10 +205,10 @@ def _go_on(
             with _stopping(runner.stop, console):
                 outcome = runner.run()
         _print_end(store, league, outcome, output, path)
-    if not outcome.finished:
-        raise typer.Exit(130)
         if output is not Output.JSON and (early := told_of(store, league, schedule)):
             typer.echo(early)
+    if not outcome.finished:
+        raise typer.Exit(130)
 
 
 @contextmanager
@@ -271,11 +273,11 @@ def _print_end(store: Store, league: League, outcome: Outcome, output: Output, p
     typer.echo(f"Report: {report}")
 
 
-@app.command(epilog="Example: referee play mybot.py careful random --games 50")
+@app.command(epilog="Example: referee play mybot.py careful random --games 50   or: referee play --script deal.toml")
 def play(
     bots: Annotated[
-        list[str], typer.Argument(metavar="BOT...", help="A .py file, a folder with bot.toml, or a sample.")
-    ],
+        list[str] | None, typer.Argument(metavar="[BOT...]", help="A .py file, a folder with bot.toml, or a sample.")
+    ] = None,
     games: Annotated[int, typer.Option("--games", "-n", min=1, max=100_000, help="About how many games.")] = 12,
     variant: Annotated[str, typer.Option(help="Which game.")] = "auction-pitch",
     seed: Annotated[str | None, typer.Option(help="Makes the deals reproducible.")] = None,
@@ -285,8 +287,21 @@ def play(
     ] = False,
     keep: Annotated[Path | None, typer.Option(help="Keep the games in this file.")] = None,
     sandbox: SandboxOption = Sandbox.NONE,
+    script: Annotated[
+        Path | None, typer.Option(help="Instead of bots: every seat says what stands in this TOML file.")
+    ] = None,
 ) -> None:
-    """Let bots play some quick games against one another, all at one table, and print who did how well."""
+    """Let bots play some quick games against one another, all at one table, and print who did how well.
+
+    With --script, deals are stacked and played as the file says, and every wrong word is ruled upon.
+    """
+    if script is not None:
+        if bots:
+            raise typer.BadParameter("name either bots or a --script: in a script every seat is scripted")
+        _play_script(script, output)
+        return
+    if not bots:
+        raise typer.BadParameter("name at least one bot, for example: referee play careful random")
     definition = parse_definition(_quick_definition(bots, games, variant, seed, no_clock), folder=Path.cwd())
     roster = enter(definition)
     require_built(roster.entrants)
@@ -295,6 +310,14 @@ def play(
     path = keep or free_season(LEAGUES / "play.sqlite")
     begin(definition, roster, path, choice.kind, {})
     _go_on(path, 1, output, choice, ("", None), console, terminal=no_clock)
+
+
+def _play_script(file: Path, output: Output) -> None:
+    played = play_script(read_script(file.read_text("utf-8"), str(file)))
+    text = (
+        json.dumps(played.to_json(), indent=2) if output is Output.JSON else played.text(symbols=output is Output.RICH)
+    )
+    typer.echo(text)
 
 
 def _quick_definition(bots: list[str], games: int, variant: str, seed: str | None, no_clock: bool) -> str:

@@ -185,8 +185,10 @@ def parse_action(kind: Kind, text: str) -> Action:
 def legal_text(kind: Kind, legal: Sequence[Action]) -> str:
     """What was legal, as a person would list it."""
     if isinstance(legal, Keeps):
-        must = f"{hand_text(legal.must)} and " if legal.must else ""
-        return f"keep {legal.size} cards: {must}{legal.size - legal.must.bit_count()} of {hand_text(legal.may)}"
+        free = legal.size - legal.must.bit_count()
+        parts = [hand_text(legal.must)] if legal.must else []
+        parts += [f"{free} of {hand_text(legal.may)}"] if free else []
+        return f"keep {legal.size} cards: {' and '.join(parts)}"
     if kind is Kind.PLAY:
         return " ".join(card_text(card) for card in sorted(legal, reverse=True))
     return ", ".join(action_text(kind, action) for action in legal)
