@@ -8,8 +8,11 @@ from typing import Final
 
 import pytest
 
+from referee.tournament.bot_digest import PRODUCTS, TRACES
+
 ROOT: Final = Path(__file__).resolve().parents[1]
-SHIPPED: Final = ("protos", "sample_bots/python", "tournaments", "tests/vectors")
+NOT_SHIPPED: Final = TRACES | PRODUCTS
+SHIPPED: Final = ("protos", "sample_bots", "tournaments", "tests/vectors")
 
 
 @pytest.fixture(scope="module")
@@ -26,10 +29,20 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("folder", SHIPPED)
 def test_the_wheel_holds_every_file_of(folder: str, wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
-    files = [path for path in (ROOT / folder).rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    files = [path for path in (ROOT / folder).rglob("*") if path.is_file() and NOT_SHIPPED.isdisjoint(path.parts)]
     assert files
     missing = [path for path in files if f"referee/data/{path.relative_to(ROOT)}" not in names]
     assert not missing
+    built = [name for name in names if name.startswith("referee/data") and not NOT_SHIPPED.isdisjoint(name.split("/"))]
+    assert not built
+
+
+def test_the_wheel_holds_what_new_projects_are_made_of(wheel: Path, tmp_path: Path) -> None:
+    zipfile.ZipFile(wheel).extractall(tmp_path)
+    program = "import sys; from referee.cli import main; sys.argv[1:] = ['new', 'python', 'mine']; main()"
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "mine" / ".github" / "workflows" / "rules.yml").is_file()
 
 
 def test_the_wheel_holds_the_package_and_nothing_compiled(wheel: Path) -> None:

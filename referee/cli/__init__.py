@@ -20,6 +20,7 @@ MODULES: Final = {
     "verify": "look",
     "check": "check",
     "build": "build",
+    "new": "build",
     "submit": "submit",
     "withdraw": "submit",
     "rules": "book",

@@ -11,6 +11,7 @@ from referee.cli import app
 from referee.cli.screen import plain_text
 from referee.tournament.bot_build import build, missing_tools
 from referee.tournament.bot_source import BotSource, find_bot
+from referee.tournament.new_bot import TITLES, new_bot
 
 
 class BuildExit(IntEnum):
@@ -68,3 +69,27 @@ def _build(source: BotSource, seconds: float, quiet: bool, skip_missing: bool) -
         return BuildExit.FAILED
     typer.echo(f"{source.name}: built in {outcome.seconds:.1f} s")
     return BuildExit.BUILT
+
+
+@app.command(epilog="Example: referee new go mybot   or: referee new rust mybot --from careful")
+def new(
+    language: Annotated[str, typer.Argument(metavar="LANGUAGE", help=f"One of {', '.join(TITLES)}.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Name of the bot, and of the folder that is made for it.")
+    ],
+    sample: Annotated[str, typer.Option("--from", metavar="SAMPLE", help="The sample bot to begin with.")] = "random",
+    home: Annotated[
+        str | None, typer.Option(metavar="OWNER/REPO", help="Referee on GitHub, for the workflow that checks the bot.")
+    ] = None,
+) -> None:
+    """Write a new bot project: the sources of a sample bot, the wire contract, a workflow that checks it at every push.
+
+    Nothing that is there already is touched.
+    """
+    project = new_bot(language, name, Path.cwd(), sample=sample, home=home)
+    typer.echo(f"{name}/ is a bot in {TITLES[language]} that plays as {sample} does. Go on with:")
+    steps = [f"cd {name}", *["referee build"] * project.built, "referee play . careful", "referee check ."]
+    for step in steps:
+        typer.echo(f"    {step}")
+    if project.home is None:
+        typer.echo("In .github/workflows/rules.yml put whoever owns Referee on GitHub in place of OWNER.")

@@ -1,7 +1,6 @@
 """``standings``, ``show``, ``verify``, ``explain``, ``protos``: everything that only looks."""
 
 import json
-import shutil
 from pathlib import Path
 from typing import Annotated
 
@@ -18,10 +17,10 @@ from referee.faults import FAULTS
 from referee.notation import write_down
 from referee.rules.conduct import WHOLE_BOOK
 from referee.rules.registry import variant
-from referee.tournament.balance import told_of
 from referee.store import Store, StoreError
+from referee.tournament.balance import told_of
 from referee.tournament.league import read_league
-from referee.tournament.shipped import shipped_folder
+from referee.tournament.shipped import copy_protos
 from referee.tournament.table_of import standings_of
 from referee.tournament.verify import verify as verify_league
 
@@ -35,8 +34,8 @@ def standings(store: StoreArgument, output: OutputOption = Output.RICH) -> None:
         league = read_league(reader)
         table = standings_of(reader, league)
         void = [row for row in reader.sets() if row.state == "VOID"]
-        early = told_of(reader, league)
         faults = reader.faults()
+        early = told_of(reader, league)
     if output is Output.JSON:
         typer.echo(json_table(table))
         return
@@ -115,8 +114,5 @@ def explain(
 @app.command(epilog="Example: referee protos --out protos")
 def protos(out: Annotated[Path, typer.Option(help="Folder to write to; made if missing.")]) -> None:
     """Write the .proto files of the wire contract, for a bot in any language."""
-    target = out / "allfours" / "v1"
-    target.mkdir(parents=True, exist_ok=True)
-    for file in sorted((shipped_folder("protos") / "allfours" / "v1").glob("*.proto")):
-        shutil.copyfile(file, target / file.name)
-        typer.echo(target / file.name)
+    for file in copy_protos(out):
+        typer.echo(file)

@@ -3,7 +3,8 @@
 What counts: every regular file below the folder, by relative name and content, whatever its size; links to files count
 with the content behind them, links to folders by their target.
 
-What does not count: traces of tools (``__pycache__``, ``.git``, virtual environments, caches), and, for a bot that says
+What does not count: traces of tools (``__pycache__``, ``.git``, virtual environments, caches; ``leagues`` and
+``failures``, which ``referee play`` and ``check`` write where they are called), and, for a bot that says
 how it is built, the folders that builds write to (``target``, ``build``, ``dist``, ``out``, ``bin``, ``obj``,
 ``node_modules``, ``.gradle``), because no compiler promises to write the same bytes again. A bot that is built must
 therefore leave its products in one of these; a bot without ``build`` is judged by everything that is there.
@@ -28,6 +29,8 @@ TRACES = frozenset(
         ".venv",
         ".vscode",
         "__pycache__",
+        "failures",
+        "leagues",
     }
 )
 """Names of files and folders that never count."""

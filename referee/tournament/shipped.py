@@ -1,5 +1,6 @@
 """What comes with the referee: the sample bots and the tournament definitions, by name."""
 
+import shutil
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -31,6 +32,20 @@ def shipped_folder(name: str) -> Path:
     # In this order: beside an installed package, a folder of this name would be somebody else's.
     installed = _PACKAGE / "data" / name
     return installed if installed.is_dir() else _PACKAGE.parent / name
+
+
+def shipped_file(name: str) -> Path:
+    """A file that comes with the referee, as ``shipped_folder``."""
+    installed = _PACKAGE / "data" / name
+    return installed if installed.is_file() else _PACKAGE.parent / name
+
+
+def copy_protos(folder: Path) -> list[Path]:
+    """Writes the .proto files of the wire contract to a folder, which is made; returns them."""
+    target = folder / "allfours" / "v1"
+    target.mkdir(parents=True, exist_ok=True)
+    sources = sorted((shipped_folder("protos") / "allfours" / "v1").glob("*.proto"))
+    return [Path(shutil.copyfile(source, target / source.name)) for source in sources]
 
 
 def _by_name(folder: Path, wanted: Callable[[Path], bool]) -> dict[str, Path]:

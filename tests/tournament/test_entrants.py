@@ -364,11 +364,12 @@ Change = Callable[[Path], object]
         (lambda bot: make_bot(bot / "build" / "x"), True),
         (lambda bot: make_bot(bot / "__pycache__" / "x"), False),
         (lambda bot: make_bot(bot / "lib" / ".git" / "x"), False),
+        (lambda bot: make_bot(bot / "leagues" / "x"), False),
         (lambda bot: (bot / "bot.py").touch(), False),
         (lambda bot: (bot / "link").symlink_to("nowhere"), True),
         (lambda bot: os.mkfifo(bot / "pipe"), True),
     ],
-    ids=["content", "name", "file", "folder", "build", "cache", "git", "time", "link", "pipe"],
+    ids=["content", "name", "file", "folder", "build", "cache", "git", "leagues", "time", "link", "pipe"],
 )
 def test_a_digest_tells_that_a_file_of_the_bot_was_changed(change: Change, counts: bool, tmp_path: Path) -> None:
     bot = make_bot(tmp_path / "mine")

@@ -8,6 +8,10 @@ read -r -a games <<<"${VARIANT:-}"
 read -r -a more <<<"${ARGUMENTS:-}"
 mkdir -p rules-check
 
+for bot in "${bots[@]}"; do
+    [[ ! -f $bot/bot.toml ]] || referee build "$bot" || exit
+done
+
 words=(check "${bots[@]}")
 for game in "${games[@]}"; do words+=(--variant "$game"); done
 [[ -n ${BASELINE:-} ]] && words+=(--baseline "$BASELINE")
