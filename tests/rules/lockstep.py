@@ -10,12 +10,12 @@ import random
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from referee.cards import SUITS, card_text, cards_text, is_card
+from referee.cards import SUITS, card_text, cards_text, hand_text, is_card
 from referee.oracle import OracleDeal, OracleGame, OracleResult
-from referee.rules import Deal, Ending, EndReason, Game, GameResult, Kind, Outcome, RuleSet, action_text, variant
+from referee.rules import Call, Deal, Ending, EndReason, Game, GameResult, Kind, Outcome, RuleSet, action_text, variant
 from tests.helpers import CONCEIVABLE, random_rules, seeded, shuffled
 
 ITEMS = {"high": "H", "low": "L", "jack": "J", "game": "G"}
@@ -56,7 +56,8 @@ class Pair:
         return self.seen
 
     def play_deal(self) -> None:
-        pack = shuffled(self.chance)
+        """Plays one deal; it can be over before anybody is asked."""
+        pack = self.shuffle()
         self.pack, self.actions, self.before = cards_text(pack), [], list(self.game.scores)
         deal = self.game.deal_pack(pack)
         other = self.other_game.deal([card_text(card) for card in pack])
@@ -64,9 +65,10 @@ class Pair:
         while deal.kind is not None:
             self.compare_position(deal, other)
             action = self.choose(deal, timid)
-            self.actions.append(action_text(deal.kind, action))
+            self.actions.append(self.written(deal.kind, action))
             other.act(for_oracle(deal.kind, action))
             deal.act(action)
+        self.same("kind at the end", None, other.kind)
         self.compare_outcome(deal, other)
         assert deal.outcome is not None
         self.game.close(deal.outcome)
@@ -75,6 +77,14 @@ class Pair:
         self.same("set-backs after the deal", self.game.set_backs, self.other_game.set_backs)
         self.same("game over", self.game.result is not None, self.other_game.finished)
         self.same("next dealer", self.game.dealer, self.other_game.dealer)
+
+    def shuffle(self) -> Sequence[int]:
+        """The pack of the next deal."""
+        return shuffled(self.chance)
+
+    def written(self, kind: Kind, action: int) -> str:
+        """An action as a difference tells it."""
+        return action_text(kind, action)
 
     def choose(self, deal: Deal, timid: bool) -> int:
         """A legal action drawn at random; in a timid deal mostly a pass, so that all pass now and then."""
@@ -106,11 +116,15 @@ class Pair:
         self.same("bid", outcome.bid, result.bid or 0)
         self.same("trump", None if outcome.trump is None else SUITS[outcome.trump], result.trump)
         self.compare_items(deal, outcome, result)
+        self.same("points made", list(outcome.made), result.made)
+        self.compare_totals(deal, outcome, result)
+
+    def compare_totals(self, deal: Deal, outcome: Outcome, result: OracleResult) -> None:
+        """The same pips, deltas and set-back."""
         pips = [0] * self.rules.side_count(self.seats)
         for seat, figure in enumerate(result.pips):
             pips[deal.side(seat)] += figure
         self.same("pips", list(outcome.pips), pips)
-        self.same("points made", list(outcome.made), result.made)
         self.same("deltas", list(outcome.deltas), result.deltas)
         self.same("set back", outcome.set_back, result.set_back)
         self.seen["deals"] += 1
@@ -129,7 +143,7 @@ class Pair:
     def compare_game(self, result: GameResult) -> None:
         """The same winner, reason and settlement; at the cap of deals the same best scores, and nobody pays."""
         other = self.other_game
-        self.same("reason", REASONS.get(result.reason, result.reason.name), other.reason)
+        self.compare_reason(result)
         self.same("final scores", list(result.scores), other.scores)
         if result.reason is EndReason.CAP:
             best = [side for side, place in enumerate(result.places) if place == 1]
@@ -141,6 +155,9 @@ class Pair:
         self.seen["games"] += 1
         self.seen[result.reason.name] += 1
 
+    def compare_reason(self, result: GameResult) -> None:
+        self.same("reason", REASONS.get(result.reason, result.reason.name), self.other_game.reason)
+
     def same(self, what: str, ours: object, theirs: object) -> None:
         if ours != theirs:
             raise Difference(
@@ -151,11 +168,18 @@ class Pair:
             )
 
 
-def for_oracle(kind: Kind, action: int) -> int | str:
-    """An action as the oracle reads it: amounts as they are, cards as text (what is no card, as a text that is none)."""
-    if kind is Kind.BID:
-        return action
-    return card_text(action) if is_card(action) else f"number {action}"
+def for_oracle(kind: Kind, action: int) -> int | str | frozenset[str]:
+    """An action as the oracle reads it; what is no call, suit or card becomes a text that is none."""
+    match kind:
+        case Kind.BID:
+            return action
+        case Kind.PLAY:
+            return card_text(action) if is_card(action) else f"number {action}"
+        case Kind.NAME_TRUMP:
+            return SUITS[action] if 0 <= action < 4 else f"suit {action}"
+        case Kind.DISCARD:
+            return frozenset(hand_text(action).split())
+    return Call(action).name if action in tuple(Call) else f"call {action}"
 
 
 def changes(rules: RuleSet) -> dict[str, Any]:

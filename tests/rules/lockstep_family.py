@@ -8,14 +8,15 @@ import random
 import sys
 import time
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any, Final
 
-from referee.cards import PACK, SUITS, Mask, card_text, cards_in, hand_text, is_card, parse_hand
+from referee.cards import PACK, SUITS, Mask, cards_in, hand_text, parse_hand
 from referee.oracle import OracleDeal
-from referee.rules import Call, Deal, Ending, EndReason, GameResult, Keeps, Kind, RuleSet, variant, variant_names
+from referee.rules import Deal, Ending, EndReason, GameResult, Keeps, Kind, RuleSet, variant, variant_names
 from referee.rules.scoring import AT_ONCE
 from tests.helpers import seeded
-from tests.rules.lockstep import REASONS, Difference, Pair
+from tests.rules.lockstep import Difference, Pair, for_oracle
 
 GAMES: Final = tuple(name for name in variant_names() if variant(name).trump_by != "pitch" or name == "pedro")
 """The games beyond Pitch."""
@@ -78,20 +79,6 @@ CHANGES: Final[dict[str, tuple[dict[str, Any], ...]]] = {
 """House rules to be changed, a few at a time, by what fixes trump."""
 
 
-def answer_for_oracle(kind: Kind, action: int) -> int | str | frozenset[str]:
-    """An action as the oracle reads it; what is no call, suit or card becomes a text that is none."""
-    match kind:
-        case Kind.BID:
-            return action
-        case Kind.PLAY:
-            return card_text(action) if is_card(action) else f"number {action}"
-        case Kind.NAME_TRUMP:
-            return SUITS[action] if 0 <= action < 4 else f"suit {action}"
-        case Kind.DISCARD:
-            return frozenset(hand_text(action).split())
-    return Call(action).name if action in tuple(Call) else f"call {action}"
-
-
 class FamilyPair(Pair):
     """One game beyond Pitch, played by both engines at once."""
 
@@ -101,30 +88,15 @@ class FamilyPair(Pair):
         self.game.scores[:] = self.before
         self.other_game.scores = list(self.before)
 
-    def play_deal(self) -> None:
-        """As for Pitch; a deal can be over before anybody is asked."""
+    def shuffle(self) -> Sequence[int]:
+        """The pack of the next deal; now and then one in which runs go on."""
         pack = tuple(self.chance.sample(PACK, 52))
         if self.rules.trump_by == "turn_up" and self.chance.random() < 0.3:
-            pack = one_suit_up(self.chance, pack, self.seats, self.rules.hand_size)
-        self.pack, self.actions, self.before = " ".join(map(card_text, pack)), [], list(self.game.scores)
-        deal = self.game.deal_pack(pack)
-        other = self.other_game.deal([card_text(card) for card in pack])
-        timid = self.chance.random() < 0.3
-        while deal.kind is not None:
-            self.compare_position(deal, other)
-            action = self.choose(deal, timid)
-            self.actions.append(f"{deal.kind.name} {answer_for_oracle(deal.kind, action)}")
-            other.act(answer_for_oracle(deal.kind, action))
-            deal.act(action)
-        self.same("kind at the end", None, other.kind)
-        self.compare_outcome(deal, other)
-        assert deal.outcome is not None
-        self.game.close(deal.outcome)
-        self.other_game.close(other)
-        self.same("scores after the deal", self.game.scores, self.other_game.scores)
-        self.same("set-backs after the deal", self.game.set_backs, self.other_game.set_backs)
-        self.same("game over", self.game.result is not None, self.other_game.finished)
-        self.same("next dealer", self.game.dealer, self.other_game.dealer)
+            return one_suit_up(self.chance, pack, self.seats, self.rules.hand_size)
+        return pack
+
+    def written(self, kind: Kind, action: int) -> str:
+        return f"{kind.name} {for_oracle(kind, action)}"
 
     def choose(self, deal: Deal, timid: bool) -> int:
         """A legal action drawn at random; in a timid deal mostly a pass, a beg, a run."""
@@ -151,7 +123,7 @@ class FamilyPair(Pair):
         else:
             every = {Kind.BID: range(-2, 24), Kind.PLAY: range(-2, 67), Kind.NAME_TRUMP: SUIT_NUMBERS}.get(kind, CALLS)
             ours = [action for action in every if deal.verify(action) is None]
-            theirs = [action for action in every if other.judge(answer_for_oracle(kind, action))]
+            theirs = [action for action in every if other.judge(for_oracle(kind, action))]
             self.same("legal actions", ours, theirs)
             self.same("the list of legal actions", list(legal), ours)
         self.seen["positions"] += 1
@@ -189,7 +161,7 @@ class FamilyPair(Pair):
 
     def compare_keep(self, deal: Deal, keeps: Keeps, other: OracleDeal, kept: Mask) -> None:
         verdict = deal.verify(kept) is None
-        self.same(f"keeping {hand_text(kept)}", verdict, other.judge(answer_for_oracle(Kind.DISCARD, kept)))
+        self.same(f"keeping {hand_text(kept)}", verdict, other.judge(for_oracle(Kind.DISCARD, kept)))
         self.same(f"{hand_text(kept)} in the list", verdict, kept in keeps)
 
     def compare_outcome(self, deal: Deal, other: OracleDeal) -> None:
@@ -215,33 +187,17 @@ class FamilyPair(Pair):
             if award.item in AT_ONCE:
                 made[deal.side(award.seat)] -= award.points
         self.same("points made", made, result.made)
-        pips = [0] * len(made)
-        for seat, figure in enumerate(result.pips):
-            pips[deal.side(seat)] += figure
-        self.same("pips", list(outcome.pips), pips)
-        self.same("deltas", list(outcome.deltas), result.deltas)
-        self.same("set back", outcome.set_back, result.set_back)
-        self.seen["deals"] += 1
-        self.seen[outcome.ending.name] += 1
+        self.compare_totals(deal, outcome, result)
 
-    def compare_game(self, result: GameResult) -> None:
-        """The same winner and the same reason, as far as both name one."""
+    def compare_reason(self, result: GameResult) -> None:
+        """The same reason, as far as both name one."""
         other = self.other_game
         if result.reason is EndReason.TARGET:
             self.same("a reason of point cards", True, other.reason in POINT_REASONS)
         elif result.reason is EndReason.TURNED_CARD:
             self.same("reason", "TURNED_JACK", other.reason)
         else:
-            self.same("reason", REASONS.get(result.reason, result.reason.name), other.reason)
-        self.same("final scores", list(result.scores), other.scores)
-        if result.reason is EndReason.CAP:
-            self.same("best at the cap", [s for s, place in enumerate(result.places) if place == 1], other.winners)
-        else:
-            self.same("winner by count", [result.winner], other.winners)
-        self.same("winner", result.winner, other.winner)
-        self.same("settlement", list(result.stakes), other.settlement)
-        self.seen["games"] += 1
-        self.seen[result.reason.name] += 1
+            super().compare_reason(result)
 
 
 def one_suit_up(chance: random.Random, pack: tuple[int, ...], seats: int, size: int) -> tuple[int, ...]:
