@@ -127,7 +127,7 @@ def _kind(kind: dict[str, Any], allowed: str | None) -> str:
         return ", ".join(code(f'"{value}"') for value in kind["enum"])
     if kind["type"] == "boolean":
         return "`true`, `false`"
-    if kind["type"] == "integer":
+    if kind["type"] in ("integer", "number"):
         return f"{kind['minimum']:,} to {kind['maximum']:,}"
     if kind["type"] == "array":
         return "a list of texts"

@@ -64,14 +64,17 @@ class LeaguePlan:
     tls: tuple[str, str] | None = None
 
     def spec(self, game: GamePlan, game_id: int) -> GameSpec:
-        """The game as the umpire is told it. ``game_id`` is random and means nothing."""
+        """The game as the umpire is told it. ``game_id`` is random and means nothing.
+
+        Rotations beyond the seats are those of a swapped version, which draws the same chance.
+        """
         chairs = tuple(
             Chair(
                 game_id,
                 seat,
                 self.seats,
                 self.rules,
-                bot_seed=deals.bot_seed(self.master, self.league, game.set_id, game.rotation, seat),
+                bot_seed=deals.bot_seed(self.master, self.league, game.set_id, game.rotation % self.seats, seat),
             )
             for seat in range(self.seats)
         )

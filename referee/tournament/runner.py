@@ -24,6 +24,7 @@ from typing import Any, Self
 from referee.seats.orphans import end_orphans
 from referee.seats.trees import process
 from referee.store import SetRow, Store
+from referee.tournament.early import ended, sets_to_play
 from referee.tournament.lap import Lap
 from referee.tournament.league import League, LeagueError, same_machine
 from referee.tournament.plan import GamePlan, LeaguePlan
@@ -115,7 +116,7 @@ class Runner:
         size = _FIRST_STAGE
         while not self._stopping.is_set():
             before = self._store.sets()
-            todo = [self._sets[row.id] for row in before if row.state == "OPEN"][:size]
+            todo = sets_to_play(self._store, self._league, self._schedule, size)
             if not todo:
                 return
             started = time.monotonic()
@@ -281,8 +282,9 @@ class Runner:
     def _close(self) -> Outcome:
         rows = self._store.sets()
         counts = {state: sum(row.state == state for row in rows) for state in ("SCORED", "VOID", "OPEN")}
-        finished = counts["OPEN"] == 0
+        finished = not sets_to_play(self._store, self._league, self._schedule, 1)
         if finished:
+            self._store.put(ended=ended(self._store, self._league, self._schedule))
             table = standings_of(self._store, self._league).to_json()
             self._store.put(state="finished", standings=table, **roots(self._store))
         return Outcome(finished, counts["SCORED"], counts["VOID"], counts["OPEN"])

@@ -60,7 +60,7 @@ class Shape:
 
     seats: int
     sides: int = 0
-    format: Literal["round-robin", "gauntlet"] = "round-robin"
+    format: Literal["round-robin", "gauntlet", "compare"] = "round-robin"
     duplicate: bool = True
     sets: int = 6
     max_tables: int = 2000
@@ -95,7 +95,10 @@ class Fixture:
 
 @dataclass(frozen=True, slots=True)
 class PlannedSet:
-    """Set number ``s`` of a table: its cyclic order, and the rotations in which its games are played, lap by lap."""
+    """Set number ``s`` of a table: its cyclic order, and the rotations in which its games are played, lap by lap.
+
+    ``swap``: an entrant of the order, and the one that sits in its place in rotations beyond the seats.
+    """
 
     id: str
     table: tuple[str, ...]
@@ -103,6 +106,7 @@ class PlannedSet:
     order: tuple[str, ...]
     rotations: tuple[int, ...]
     seats: int
+    swap: tuple[str, str] | None = None
 
     @property
     def fixtures(self) -> tuple[Fixture, ...]:
@@ -114,6 +118,8 @@ class PlannedSet:
         rotation, size = self.rotations[lap], len(self.order)
         chairs = [(seat + rotation) % self.seats for seat in range(self.seats)]
         keys = tuple(self.order[chair % size] for chair in chairs)
+        if self.swap is not None and rotation >= self.seats:
+            keys = tuple(self.swap[1] if key == self.swap[0] else key for key in keys)
         return Fixture(self.id, self.table, self.s, rotation, keys, tuple(chair // size for chair in chairs))
 
 
@@ -177,6 +183,10 @@ def plan(shape: Shape, entrants: Sequence[Player]) -> Schedule:
 
     Raises ``ScheduleError`` if the entrants cannot fill a table, or there are too many tables.
     """
+    if shape.format == "compare":
+        from referee.tournament.swap import plan_swaps
+
+        return plan_swaps(shape, entrants)
     versions = {entrant.key: entrant.version for entrant in entrants}
     if len(versions) < len(entrants):
         raise ScheduleError("two entrants have the same key; give one of them another name")

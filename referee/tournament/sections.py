@@ -79,8 +79,10 @@ class TournamentSection(Section):
 class ScheduleSection(Section):
     """``[schedule]``: who sits with whom, and how often."""
 
-    format: Literal["round-robin", "gauntlet"] = Field(
-        default="round-robin", description="Everybody with everybody, or the first bot against all others."
+    format: Literal["round-robin", "gauntlet", "compare"] = Field(
+        default="round-robin",
+        description="Everybody with everybody; the first bot against all others; or the first bot against the second, its "
+        "new version, which sits down in its place with the same packs and the same others.",
     )
     duplicate: bool = Field(
         default=True, description="Whether the packs of a set are played again in every rotation of the seats."
@@ -94,7 +96,43 @@ class ScheduleSection(Section):
         max_length=200,
         description="Makes the deals reproducible, and so not secret. Absent: a secret master is drawn.",
     )
-    max_tables: int = Field(default=2000, ge=1, le=1_000_000, description="The most tables a schedule may have.")
+    max_tables: int = Field(
+        default=2000,
+        ge=1,
+        le=1_000_000,
+        description="The most tables a schedule may have. Where all are more, a balanced part of them is played.",
+    )
+    until_resolved: float | None = Field(
+        default=None,
+        ge=0.5,
+        le=0.9999,
+        description="Stop as soon as all neighbours in the table are told apart with this certainty, such as 0.95. Absent: "
+        "play all sets.",
+    )
+    alpha: float | None = Field(
+        default=None,
+        ge=0.0001,
+        le=0.5,
+        description="In a comparison: how often, at most, equal versions are told apart. Absent: 0.05.",
+    )
+    margin: float | None = Field(
+        default=None,
+        ge=0.001,
+        le=100,
+        description="In a comparison: the difference a game that does not matter. Absent: 0.1 points or stakes, 0.05 place "
+        "points.",
+    )
+
+    @model_validator(mode="after")
+    def _ends_in_one_way(self) -> Self:
+        compares = self.format == "compare"
+        foreign = ("until_resolved",) if compares else ("alpha", "margin")
+        allowed = f'nothing here where format = "{self.format}"'
+        remedy = "delete it; a comparison stops by itself" if compares else 'delete it, or write format = "compare"'
+        found = [Finding((name,), allowed, remedy) for name in foreign if getattr(self, name) is not None]
+        if found:
+            raise finding_error(*found)
+        return self
 
 
 class LimitsSection(Section):

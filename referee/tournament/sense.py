@@ -116,6 +116,10 @@ def _remote(schedule: ScheduleSection, policy: PolicySection, bots: Sequence[Bot
         if bot and bot.remote and schedule.seed is not None:
             allowed = "remote bots only where the deals are secret"
             yield Finding(where, allowed, "delete seed from [schedule], or give the bot a path")
+        if bot and bot.remote and schedule.format == "compare":
+            allowed = "no remote bots in a comparison, which plays each pack twice"
+            yield Finding(where, allowed, "give the bot a path")
+            continue
         if bot and bot.remote and schedule.duplicate and policy.profile == "ranked":
             allowed = "remote bots only in plain deals where the tournament is ranked: they would see each pack again"
             yield Finding(where, allowed, 'write duplicate = false in [schedule], or profile = "dev" in [policy]')

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field
 from math import fsum
 from typing import Any, Final, Literal
 
+from referee.tournament.anytime import estimate_at_any_look
 from referee.tournament.awards import gather
 from referee.tournament.comparison import Comparison, compare
 from referee.tournament.paired import CONFIDENCE, Estimate, estimate
@@ -120,12 +121,15 @@ def standings(
     seed: str = "",
     resamples: int = RESAMPLES,
     skills: SkillTable | None = None,
+    certainty_at_any_look: float | None = None,
 ) -> Standings:
     """The standings after these closed sets, in schedule order.
 
     ``tallies``: by entrant key; an entrant without one has a row of zeros, and a tally makes a row. ``entrants``: more
     keys that get a row though they have not played. ``seed``: of the bootstrap. ``skills``: TrueSkill of exactly these
     sets, from a running :class:`referee.tournament.ratings.SkillRater`; made here when absent, which takes longest.
+    ``certainty_at_any_look``: the league looks at its results and may stop early; ranks hold at every look with this
+    certainty, and the intervals of the measure with the usual one.
 
     Raises ResultError for sets that contradict one another, or skills that are not of these sets.
     """
@@ -139,7 +143,7 @@ def standings(
     resampled = (
         resample(checked, awards, fit_awards(awards), comparison, seed=seed, resamples=resamples) if checked else None
     )
-    rows = _rows(_Evidence(sorted(names), counts, comparison, resampled, skill_table, tallies))
+    rows = _rows(_Evidence(sorted(names), counts, comparison, resampled, skill_table, tallies, certainty_at_any_look))
     return Standings(
         measure=measure,
         status="ranked" if any(row.status == "ranked" for row in rows) else "too few to rank",
@@ -152,7 +156,7 @@ def standings(
         draw_probability=skill_table.draw_probability,
         tau=skill_table.tau,
         skipped=skill_table.skipped,
-        notes=_notes(rows, comparison, skill_table),
+        notes=_notes(rows, comparison, skill_table, certainty_at_any_look),
     )
 
 
@@ -166,6 +170,7 @@ class _Evidence:
     resampled: Resampled | None
     skill_table: SkillTable
     tallies: Mapping[str, Tally]
+    certainty_at_any_look: float | None
 
 
 def _check_skills(table: SkillTable, names: Iterable[str], counts: Mapping[str, _Counts]) -> None:
@@ -182,7 +187,9 @@ def _rows(evidence: _Evidence) -> tuple[Row, ...]:
     advantages = dict(zip(evidence.comparison.entrants, evidence.comparison.advantages, strict=True))
     order = sorted(evidence.names, key=lambda key: _sort_key(key, counts.get(key), advantages.get(key)))
     ranked = [key for key in order if key in counts and len(counts[key].means) >= FEWEST_SETS]
-    ranges = rank_ranges(evidence.comparison, ranked)
+    certainty = evidence.certainty_at_any_look
+    looks = certainty is not None
+    ranges = rank_ranges(evidence.comparison, ranked, certainty or CONFIDENCE, at_any_look=looks)
     stability = evidence.resampled.stability(ranked) if evidence.resampled else []
     stays_ahead = dict(zip(ranked, stability, strict=False))  # the last has no next
     ratings = evidence.resampled.ratings if evidence.resampled else {}
@@ -201,12 +208,14 @@ def _row(
     rating: RatingInterval,
 ) -> Row:
     count = evidence.counts.get(key, _Counts())
+    means = count.means
+    looks = evidence.certainty_at_any_look is not None
     return Row(
         entrant=key,
         status="ranked" if ranks else "too few to rank",
         rank_low=ranks[0] if ranks else None,
         rank_high=ranks[1] if ranks else None,
-        measure=estimate(count.means),
+        measure=estimate_at_any_look(means, 1.0 - CONFIDENCE) if looks else estimate(means),
         advantage=advantage,
         stability=stability,
         rating=rating,
@@ -244,8 +253,15 @@ def _count(sets: Sequence[GameSet], measure: MeasureName) -> dict[str, _Counts]:
     return counts
 
 
-def _notes(rows: Sequence[Row], comparison: Comparison, skill_table: SkillTable) -> tuple[str, ...]:
+def _notes(
+    rows: Sequence[Row], comparison: Comparison, skill_table: SkillTable, certainty_at_any_look: float | None
+) -> tuple[str, ...]:
     notes = []
+    if certainty_at_any_look is not None:
+        notes.append(
+            f"This league looks at its results and may stop early: ranks hold at every look ({certainty_at_any_look:.4g}), "
+            f"and so do the intervals of the measure; those of the rating are for a league of fixed length."
+        )
     waiting = sum(row.status != "ranked" for row in rows)
     if waiting:
         notes.append(f"{waiting} of {len(rows)} entrants have fewer than {FEWEST_SETS} closed sets: too few to rank.")

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from referee.store import GameRow, SetRow, Store
+from referee.tournament.ending import certainty_at_any_look
 from referee.tournament.league import League
 from referee.tournament.results import PlayedGame
 from referee.tournament.standings import Standings, Tally, standings
@@ -62,5 +63,6 @@ def standings_of(store: Store, league: League, resamples: int | None = None) -> 
         measure=league.definition.tournament.objective,
         entrants=[entrant.key for entrant in league.entrants],
         seed=league.commitment,
+        certainty_at_any_look=certainty_at_any_look(league.definition),
         **options,
     )

@@ -17,6 +17,7 @@ from referee.tournament.verdict import Check, Divergence, Findings, Tally, Verdi
 from referee.tournament.verify_game import Case, Checked, check_game, packs_of
 from referee.tournament.verify_league import (
     check_definition,
+    check_ending,
     check_roots,
     check_schedule,
     check_sets,
@@ -81,6 +82,7 @@ class _Verification:
         if schedule is None:
             return
         counting = self._games(league, schedule)
+        check_ending(league, schedule, self._sets, counting, found)
         check_sets(league, schedule, {row.id: row for row in self._sets}, counting, found)
         self._roots = check_roots(league, self._sets, counting, found, self._published[1])
         check_standings(league, self._sets, counting, found)

@@ -5,12 +5,14 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any, Final
 
 from referee import __version__, deals
 from referee.record import first_difference
 from referee.seats.house import HOUSE_VERSION
 from referee.store import FixtureRow, GameRow, SetRow, Source, chain_next, chain_start
+from referee.tournament.ending import certainty_at_any_look, find_ending
 from referee.tournament.league import League, rules_of
 from referee.tournament.resample import RESAMPLES
 from referee.tournament.roots import roots_of
@@ -107,7 +109,8 @@ def check_sets(
         by_set.setdefault(game.fixture_id.rpartition("-")[0], []).append(game)
     played = {game.fixture_id for game in games}
     finished = league.facts.get("state") == "finished"
-    for planned in schedule.sets:
+    last = _sets_needed(league, schedule)
+    for number, planned in enumerate(schedule.sets):
         row, own = sets.get(planned.id), by_set.get(planned.id, [])
         if row is None:
             continue  # the schedule has it found
@@ -122,8 +125,30 @@ def check_sets(
                     found.add(Divergence(Check.GAMES, "missing game", "nothing", "a game", fixture=fixture.id))
         elif row.state == "VOID" and not row.reason:
             found.add(Divergence(Check.SETS, f"set {row.id}", "VOID without a reason", "a reason"))
-        elif row.state == "OPEN" and finished:
+        elif row.state == "OPEN" and finished and number < last:
             found.add(Divergence(Check.SETS, f"set {row.id} of a finished league", "OPEN", "SCORED or VOID"))
+
+
+def _sets_needed(league: League, schedule: Schedule) -> int:
+    """How many sets of the schedule must be over when the league is: all, or those before an early end."""
+    early = league.facts.get("ended")
+    sets = early.get("sets") if isinstance(early, dict) else None
+    return sets if isinstance(sets, int) else len(schedule.sets)
+
+
+def check_ending(
+    league: League, schedule: Schedule, sets: Sequence[SetRow], games: Sequence[GameRow], found: Findings
+) -> None:
+    """A league that looks at its results stopped at the first look that showed enough. ``games`` are those that count."""
+    if league.facts.get("state") != "finished":
+        return
+    try:
+        closed = {own[0].set_id: own for own in closed_sets(sets, games)}
+        ending = find_ending(league.definition, league.entrants, schedule, closed, len(schedule.sets))
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        found.add(Divergence(Check.SETS, "why the league ended cannot be told", shown(str(error)), ""))
+        return
+    found.differ(Check.SETS, "its early end", league.facts.get("ended"), asdict(ending) if ending else None)
 
 
 def check_roots(
@@ -155,6 +180,7 @@ def check_standings(league: League, sets: Sequence[SetRow], games: Sequence[Game
             entrants=[entrant.key for entrant in league.entrants],
             seed=league.commitment,
             resamples=resamples if sane and isinstance(resamples, int) else RESAMPLES,
+            certainty_at_any_look=certainty_at_any_look(league.definition),
         )
     except (AttributeError, LookupError, TypeError, ValueError) as error:
         found.add(Divergence(Check.STANDINGS, "they cannot be computed again", shown(str(error)), ""))
