@@ -262,7 +262,7 @@ def test_other_python_on_a_page_runs(block: Block) -> None:
 
 def test_the_ten_line_bot_is_the_one_that_the_tests_of_the_sdk_play() -> None:
     """Byte for byte, and the same in README and tutorial."""
-    tree = ast.parse((ROOT / "tests" / "test_bot.py").read_text("utf-8"))
+    tree = ast.parse((ROOT / "tests" / "bot" / "test_connection.py").read_text("utf-8"))
     (hello,) = (
         node.value.value
         for node in tree.body

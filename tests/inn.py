@@ -1,0 +1,131 @@
+"""An inn: a host with its guests behind a real door, and clients that dial in. What the tests of the server share."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any, Final
+
+import grpc
+import grpc.aio
+
+from referee.faults import Fault
+from referee.proceedings import Limits
+from referee.protocol import wire
+from referee.seats.guest import Guest, Terms
+from referee.server import SERVICE, Door, Host, monotonic_us
+from tests.umpires import MOVE_US, Book, answers_to, new_table
+
+PLAY: Final = f"/{SERVICE}/Play"
+JOIN: Final = wire.PlayRequest(join=wire.Join(name="test", max_in_flight=64, wants_notices=True))
+Code = grpc.StatusCode
+SHORT: Final = Limits(50_000, 0, 0)
+LONG: Final = Limits(60_000_000, 0, 0)
+
+
+class Inn:
+    """A host with guests, and a door for each or one for all."""
+
+    def __init__(self, folder: Path, asked_at_once: int = 0) -> None:
+        self.folder = folder
+        self.book = Book()
+        self.host = Host(self.book.hall, asked_at_once)
+        self.guests: list[Guest] = []
+        self.faults: list[tuple[str, Fault, str]] = []
+        self.losses: list[str] = []
+
+    def guest(self, name: str, move_us: int = 10 * MOVE_US) -> Guest:
+        told = Terms(name, 0, ("auction-pitch",), wire.Joined(), move_us)
+        guest = Guest(f"token-of-{name}", told, self.book.hall.answered, monotonic_us)
+        guest.on_fault = lambda fault, sentence: self.faults.append((name, fault, sentence))
+        guest.on_loss = lambda: self.losses.append(name)
+        self.guests.append(guest)
+        self.host.admit(guest)
+        return guest
+
+    def door(self, owner: Guest | None = None, address: str = "", credentials: Any = None) -> Any:
+        name = owner.terms.name if owner else "all"
+        return self.host.serve(address or f"unix:{self.folder}/{name}.sock", owner, credentials)
+
+    def deal(self, number: int, *players: Guest) -> None:
+        self.book.hall.open(new_table(number, seats=len(players)), [guest.session for guest in players])
+        for guest in players:
+            guest.games += 1
+        self.host.pump()
+
+
+@contextlib.asynccontextmanager
+async def dial(
+    door: Door, token: str = "", *, credentials: Any = None, compression: Any = None, method: str = PLAY
+) -> AsyncIterator[Any]:
+    """A stream to a door, as any gRPC client opens it; requests are bytes, responses are messages."""
+    target = door.address.removeprefix("tcp:").removeprefix("tls:")
+    options = (
+        ("grpc.max_send_message_length", -1),
+        ("grpc.enable_http_proxy", 0),
+        ("grpc.use_local_subchannel_pool", 1),
+    )
+    if credentials is None:
+        channel = grpc.aio.insecure_channel(target, options, compression=compression)
+    else:
+        channel = grpc.aio.secure_channel(target, credentials, options)
+    async with channel:
+        open_ = channel.stream_stream(method, None, wire.PlayResponse.FromString)
+        metadata = (("authorization", f"Bearer {token}"),) if token else ()
+        call = open_(metadata=metadata)
+        try:
+            yield call
+        finally:
+            call.cancel()
+
+
+async def say(call: Any, request: wire.PlayRequest | bytes) -> None:
+    await call.write(request if isinstance(request, bytes) else request.SerializeToString())
+
+
+async def end_of(call: Any) -> tuple[Code, str]:
+    """The status of a call, once the server has ended it."""
+    async with asyncio.timeout(60):
+        with contextlib.suppress(grpc.aio.AioRpcError):
+            while await call.read() is not grpc.aio.EOF:
+                pass
+        return await call.code(), await call.details()
+
+
+async def hear(call: Any) -> wire.PlayResponse:
+    async with asyncio.timeout(60):
+        return await call.read()
+
+
+async def until(look: Callable[[], bool]) -> None:
+    async with asyncio.timeout(60):
+        while not look():  # noqa: ASYNC110 - what is looked for tells nobody
+            await asyncio.sleep(0.002)
+
+
+async def play_on(call: Any) -> wire.Farewell:
+    """A bot that answers all turns with the first option, until farewell."""
+    while True:
+        message = await hear(call)
+        if message.HasField("farewell"):
+            return message.farewell
+        if message.turns:
+            await say(call, wire.PlayRequest(moves=answers_to(message)))
+
+
+def tell(
+    tmp_path: Path, story: Callable[[Inn], Awaitable[None]], *, asked_at_once: int = 0, watched: bool = True
+) -> Inn:
+    """Runs a story at an inn whose clocks go, unless the story moves them itself."""
+
+    async def told() -> Inn:
+        inn = Inn(tmp_path, asked_at_once)
+        watch = asyncio.ensure_future(inn.host.watch() if watched else asyncio.sleep(0))
+        try:
+            await story(inn)
+        finally:
+            watch.cancel()
+            await asyncio.gather(watch, return_exceptions=True)
+        return inn
+
+    return asyncio.run(told())
