@@ -96,6 +96,8 @@ def _plain(kind: Any) -> type:
 
 
 def _default(value: object) -> str:
+    if value is inspect.Parameter.empty:
+        return " Needed."
     if value in (None, False, ""):
         return ""
     return f" Default: `{value.value if isinstance(value, Enum) else value}`."

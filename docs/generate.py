@@ -26,6 +26,7 @@ from referee.rules.registry import ALIASES  # noqa: E402
 from referee.rules.rulebook import CLAUSES, Clause, clause_text, clauses_of  # noqa: E402
 from referee.rules.ruleset import allowed_values, meanings  # noqa: E402
 from referee.seats.limits import Limits  # noqa: E402
+from referee.store.export_form import FILES  # noqa: E402
 from referee.tournament.bot_source import Manifest  # noqa: E402
 from referee.tournament.definition import definition_schema  # noqa: E402
 
@@ -98,6 +99,18 @@ def definition_fields() -> str:
 def manifest_fields() -> str:
     """Every field of a bot.toml."""
     return _fields(Manifest.model_json_schema())
+
+
+def export_files() -> str:
+    """Every file of an export, and what its lines hold."""
+    parts = []
+    for name, schema in FILES.items():
+        rows = [
+            (code(field), " or ".join([kind] if isinstance(kind := entry["type"], str) else kind), entry["description"])
+            for field, entry in schema["properties"].items()
+        ]
+        parts.append(f"### `{name}`\n\n{schema['description']}\n\n{table(('field', 'type', 'meaning'), rows)}")
+    return "\n".join(parts)
 
 
 def _reference(entry: dict[str, Any]) -> str:
@@ -298,6 +311,7 @@ def limit_table() -> str:
 
 PARTS: Final = {
     "definition": definition_fields,
+    "export": export_files,
     "manifest": manifest_fields,
     "house-rules": house_rules,
     "variants": variants,

@@ -1,6 +1,7 @@
 """``standings``, ``show``, ``verify``, ``explain``, ``protos``: everything that only looks."""
 
 import json
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -17,7 +18,7 @@ from referee.faults import FAULTS
 from referee.notation import write_down
 from referee.rules.conduct import WHOLE_BOOK
 from referee.rules.registry import variant
-from referee.store import Store, StoreError
+from referee.store import Exported, Source, Store, StoreError
 from referee.tournament.balance import told_of
 from referee.tournament.league import read_league
 from referee.tournament.shipped import copy_protos
@@ -64,19 +65,19 @@ def show(
     typer.echo(write_down(record, deals=deal or None, symbols=not ascii_))
 
 
-@app.command(epilog="Example: referee verify leagues/kitchen.sqlite")
+@app.command(epilog="Example: referee verify leagues/kitchen.sqlite   or: referee verify kitchen-export")
 def verify(
-    store: StoreArgument,
+    store: Annotated[Path, typer.Argument(metavar="LEAGUE", help="The league's file, or the folder of its export.")],
     output: OutputOption = Output.RICH,
     commitment: Annotated[str | None, typer.Option(help="The commitment as it was published before play.")] = None,
     record_root: Annotated[str | None, typer.Option(help="The record root as it was published after play.")] = None,
 ) -> None:
     """Deal, replay, judge and rate a whole league again; print the first divergence. Exit 1 if there is any."""
     console = Console(stderr=True)
-    with Store.read(store) as reader, Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+    with _source(store) as source, Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("games", total=None)
         verdict = verify_league(
-            reader,
+            source,
             lambda done, total: bar.update(task, completed=done, total=total),
             commitment=commitment,
             record_root=record_root,
@@ -88,6 +89,10 @@ def verify(
 
 def newest_league() -> Path:
     """The league in ``leagues/`` that was written last; raises ``StoreError`` if there is none."""
+def _source(path: Path) -> AbstractContextManager[Source]:
+    return nullcontext(Exported(path)) if path.is_dir() else Store.read(path)
+
+
     found = sorted(Path("leagues").glob("*.sqlite"), key=lambda path: path.stat().st_mtime)
     if not found:
         raise StoreError("there is no league in leagues/; name its file with --league")

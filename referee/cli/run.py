@@ -102,7 +102,7 @@ def run(
     path = store or newest_season(store_path(str(definition_file), LEAGUES))
     if new_season:
         path = free_season(store or store_path(str(definition_file), LEAGUES))
-    choice = _sandbox(sandbox, roster, trust_bots, console)
+    choice = shut_in(sandbox, roster, trust_bots, console)
     door = _door(definition, listen, insecure, tls_cert, tls_key)
     if path.exists():
         _check_same(path, definition)
@@ -110,7 +110,7 @@ def run(
     else:
         tokens = {entrant.key: secrets.token_urlsafe(24) for entrant in roster.entrants if entrant.remote}
         begin(definition, roster, path, choice.kind, tokens)
-    _go_on(path, workers, output, choice, door, console)
+    go_on(path, workers, output, choice, door, console)
 
 
 @app.command(epilog="Example: referee resume leagues/kitchen.sqlite")
@@ -129,9 +129,9 @@ def resume(
     console = Console(stderr=True)
     with Store.read(store) as reader:
         league = read_league(reader)
-    choice = _sandbox(sandbox, Roster(league.entrants), trust_bots, console)
+    choice = shut_in(sandbox, Roster(league.entrants), trust_bots, console)
     door = _door(league.definition, listen, insecure, tls_cert, tls_key)
-    _go_on(store, workers, output, choice, door, console)
+    go_on(store, workers, output, choice, door, console)
 
 
 def _check_same(path: Path, definition: Definition) -> None:
@@ -144,7 +144,8 @@ def _check_same(path: Path, definition: Definition) -> None:
         raise LeagueError(f"{path} is finished: see it with referee standings {path}, or {remedy}")
 
 
-def _sandbox(wanted: Sandbox, roster: Roster, trusted: bool, console: Console) -> Choice:
+def shut_in(wanted: Sandbox, roster: Roster, trusted: bool, console: Console) -> Choice:
+    """The sandbox to use, told if there is none; raises ``LeagueError`` where submitted bots would run without."""
     choice = choose_sandbox(wanted.value)
     local = any(not entrant.remote for entrant in roster.entrants)
     if choice.kind == "none" and local:
@@ -183,7 +184,7 @@ def _print_dry_run(definition: Definition, roster: Roster) -> None:
         typer.echo(note)
 
 
-def _go_on(
+def go_on(
     path: Path,
     workers: int,
     output: Output,
@@ -309,7 +310,7 @@ def play(
     choice = choose_sandbox(sandbox.value)
     path = keep or free_season(LEAGUES / "play.sqlite")
     begin(definition, roster, path, choice.kind, {})
-    _go_on(path, 1, output, choice, ("", None), console, terminal=no_clock)
+    go_on(path, 1, output, choice, ("", None), console, terminal=no_clock)
 
 
 def _play_script(file: Path, output: Output) -> None:

@@ -347,6 +347,14 @@ class Store:
         names = [column[0] for column in cursor.description]
         return [dict(zip(names, row, strict=True)) for row in cursor]
 
+    def attempts(self) -> Iterator[dict[str, Any]]:
+        """Every go at a fixture in order, and how it ended; without the processes that saw it."""
+        cursor = self._db.execute(
+            "SELECT id, fixture_id, redeal, started, ended, outcome, reason FROM attempt ORDER BY id"
+        )
+        names = [column[0] for column in cursor.description]
+        return (dict(zip(names, row, strict=True)) for row in cursor)
+
     def faults(self) -> list[FaultRow]:
         """All faults outside single decisions, oldest first."""
         query = "SELECT at, entrant, fault, sentence, log FROM fault ORDER BY id"

@@ -51,14 +51,25 @@ class League:
         return self.definition.tournament.objective
 
 
-def begin(definition: Definition, roster: Roster, path: Path, sandbox: str, tokens: dict[str, str]) -> Schedule:
+def begin(
+    definition: Definition,
+    roster: Roster,
+    path: Path,
+    sandbox: str,
+    tokens: dict[str, str],
+    revealed: bytes | None = None,
+) -> Schedule:
     """Makes the store of a new league and enters its schedule; raises ``StoreError`` or ``ScheduleError``.
 
-    ``tokens`` are those of the remote bots, by entrant key.
+    ``tokens`` are those of the remote bots, by entrant key. ``revealed`` is the master of an earlier league, to play its
+    packs again.
     """
     schedule = plan(definition.shape(), roster.entrants)
     seed = definition.schedule.seed
-    master = deals.seeded_master(seed) if seed is not None else deals.secret_master()
+    master = deals.seeded_master(seed) if seed is not None else revealed or deals.secret_master()
+    again = (
+        ["The master was known before the first deal: these are the packs of an earlier league."] if revealed else []
+    )
     digest = definition.digest()
     facts = {
         "name": definition.tournament.name,
@@ -74,7 +85,7 @@ def begin(definition: Definition, roster: Roster, path: Path, sandbox: str, toke
         "host": host(),
         "sandbox": sandbox,
         "state": "running",
-        "notes": [*schedule.notes, *roster.notes],
+        "notes": [*schedule.notes, *roster.notes, *again],
         "skipped": [[one.path, one.reason] for one in roster.skipped],
         "tokens": tokens,
     }
@@ -195,7 +206,11 @@ def _bot_plan(entrant: Entrant, token: str) -> BotPlan:
 
 def host() -> dict[str, str]:
     """This machine and its present boot: what a later run compares to prove that processes of this one are dead."""
-    facts = {"system": platform.platform(), "python": sys.version.split()[0]}
+    facts = {
+        "system": platform.platform(),
+        "python": sys.version.split()[0],
+        "processors": f"{os.cpu_count()} {platform.machine()}",
+    }
     for name, file in (("machine", "/etc/machine-id"), ("boot", "/proc/sys/kernel/random/boot_id")):
         try:
             facts[name] = Path(file).read_text(encoding="ascii").strip()

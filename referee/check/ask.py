@@ -1,0 +1,145 @@
+"""What would this bot do here? A decision of a stored game, put to any bot through its own process and stream."""
+
+from dataclasses import dataclass
+
+from referee.check.bench import Bench
+from referee.check.events import EventLog
+from referee.check.plan import Plan
+from referee.check.position import Position
+from referee.check.room import Heard
+from referee.check.scribe import Scribe
+from referee.protocol import wire
+from referee.protocol.translate import Malformed
+from referee.record import Record, RecordError, replay
+from referee.rules import Action, Deal, Game, action_text, legal_text
+from referee.seats.house import house
+from referee.table import Table
+from referee.view import Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """One decision of a stored game: the position, who was asked, and what was done then."""
+
+    position: Position
+    seat: int
+    played: Action
+
+    @property
+    def done(self) -> str:
+        """What was done then, in words."""
+        deal = self.position.reached()
+        return action_text(deal.kind, self.played) if deal.kind is not None else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What the bot did: ``did`` in words, ``broke`` the sentence of the rule that it broke, if it broke one.
+
+    ``failure`` says why there is no answer; then the others are empty.
+    """
+
+    did: str = ""
+    broke: str = ""
+    failure: str = ""
+
+
+def moment(record: Record, turn: int, seeds: tuple[int, ...] = ()) -> Moment:
+    """Decision number ``turn`` (from 1) of a game; ``seeds`` by seat are what bots draw their chance from.
+
+    Raises ``RecordError`` if the record does not replay, or the game has fewer decisions.
+    """
+    table = replay(record, house)
+    counts = [len(log.actions) for log in table.deals]
+    if not 1 <= turn <= sum(counts):
+        raise RecordError(f"the game has {sum(counts)} decisions: --turn is 1 to {sum(counts)}, not {turn}")
+    number, done = 0, turn - 1
+    while done >= counts[number]:
+        done -= counts[number]
+        number += 1
+    return _moment(table, number, done, seeds)
+
+
+def _moment(table: Table, number: int, done: int, seeds: tuple[int, ...]) -> Moment:
+    spec = table.spec
+    game = Game(spec.rules, spec.seats, spec.first_dealer)
+    decisions = [0] * spec.seats
+    for log in table.deals[:number]:
+        deal = game.deal_pack(log.pack)
+        _play(deal, log.actions, decisions)
+        if deal.outcome is not None:
+            game.close(deal.outcome)
+    log = table.deals[number]
+    deal = game.deal_pack(log.pack)
+    _play(deal, log.actions[:done], decisions)
+    seat = deal.seat
+    position = Position(
+        spec.rules,
+        spec.seats,
+        log.dealer,
+        tuple(log.pack),
+        tuple(log.actions[:done]),
+        tuple(game.scores),
+        tuple(game.set_backs),
+        number,
+        decisions[seat],
+        seeds[seat] if seeds else 0,
+        "game",
+    )
+    return Moment(position, seat, log.actions[done])
+
+
+def _play(deal: Deal, actions: list[Action], decisions: list[int]) -> None:
+    for action in actions:
+        decisions[deal.seat] += 1
+        deal.act(action)
+
+
+async def ask(plan: Plan, position: Position) -> Reply:
+    """Starts the bot, puts the position to it and ends it. A bot with a memory plays the deal from its start."""
+    scribe = Scribe(EventLog())
+    heard: list[Heard] = []
+    async with Bench.set_up(plan, scribe) as bench:
+        bench.room.ears.heard = heard.append
+        failure = await bench.start()
+        if failure:
+            return Reply(failure=f"it did not join: {failure}")
+        askings = await bench.ask([position], "ask")
+        if not bench.over:
+            await bench.see_off(wire.FAREWELL_REASON_FINISHED, "That was all.")
+    wanted = position.turn()
+    answer = next((one for one in heard if _same_turn(one.turn, wanted)), None)
+    if answer is not None:
+        return _reply(answer, position)
+    if any(asking.silent for asking in askings):
+        return Reply(failure="it did not answer in time")
+    if any(asking.lost for asking in askings) or bench.losses:
+        return Reply(failure="its process or its stream ended")
+    return Reply(failure="it plays this deal otherwise, and never comes to this position")
+
+
+def _same_turn(one: Turn, other: Turn) -> bool:
+    """Whether two turns show the same position to the same seat. The history of a turn grows with its deal."""
+    seen = len(other.history)
+    return (one.chair.seat, one.kind, one.hand, one.decision, list(one.history[:seen])) == (
+        other.chair.seat,
+        other.kind,
+        other.hand,
+        other.decision,
+        list(other.history),
+    )
+
+
+def _reply(answer: Heard, position: Position) -> Reply:
+    if isinstance(answer.action, Malformed):
+        return Reply("a move that cannot be read", f"{answer.action.rule}: {answer.action.sentence}")
+    deal = position.reached()
+    text = action_text(deal.kind, answer.action) if deal.kind is not None else ""
+    violation = answer.violation
+    return Reply(text, f"{violation.rule}: {violation.sentence}" if violation else "")
+
+
+def legal_words(position: Position) -> str:
+    """What is legal at a position, in words."""
+    deal = position.reached()
+    return legal_text(deal.kind, deal.legal()) if deal.kind is not None else ""

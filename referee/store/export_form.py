@@ -1,0 +1,147 @@
+"""The form of an exported league: which files there are, and what each line holds, as JSON Schema.
+
+A field may be added at any time; one that changes its meaning, or goes, makes another ``FORMAT``.
+"""
+
+from typing import Any, Final
+
+FORMAT: Final = "allfours-export/1"
+
+MANIFEST: Final = "export.json"
+LEAGUE: Final = "league.json"
+
+Schema = dict[str, Any]
+
+
+def _of(kind: str | list[str], meaning: str, **more: Any) -> Schema:
+    return {"type": kind, "description": meaning, **more}
+
+
+def _texts(meaning: str) -> Schema:
+    return _of("array", meaning, items={"type": "string"})
+
+
+def _line(meaning: str, optional: tuple[str, ...] = (), **fields: Schema) -> Schema:
+    needed = [name for name in fields if name not in optional]
+    return {"type": "object", "description": meaning, "properties": fields, "required": needed}
+
+
+_OR_NONE: Final = ["string", "null"]
+_FIXTURE: Final = _of("string", "The game's fixture: the set's id, a dash, the rotation.")
+_REDEAL: Final = _of("integer", "0, and one more each time the set's packs were dealt anew.", minimum=0)
+_DIGEST: Final = {"pattern": "^[0-9a-f]{64}$"}
+
+FILES: Final[dict[str, Schema]] = {
+    MANIFEST: _line(
+        "What this folder is, and the commands that check it and play it again.",
+        format=_of("string", "The version of the form.", const=FORMAT),
+        league=_of("string", "The league's name."),
+        written_by=_of("string", "The version of Referee that wrote the folder."),
+        rows=_of("object", "How many lines each JSONL file has.", additionalProperties={"type": "integer"}),
+        verify=_of("string", "The command that checks everything."),
+        rerun=_of("string", "The command that plays the league again with the same packs."),
+    ),
+    LEAGUE: _line(
+        "What is fixed for the league.",
+        ("standings", "result_root", "record_root"),
+        name=_of("string", "The league's name."),
+        definition=_of("object", "The frozen definition, every field with its value."),
+        digest=_of("string", "SHA-256 of the definition.", **_DIGEST),
+        rules=_of("object", "Every house rule of the game that was played."),
+        master=_of("string", "The revealed master from which all packs follow, in hexadecimal.", **_DIGEST),
+        seeded=_of("boolean", "Whether the master follows from the seed in the definition."),
+        commitment=_of("string", "What was published before the first deal.", **_DIGEST),
+        code=_of("object", "Versions: referee, house (who plays on for a forfeited seat), python."),
+        host=_of("object", "The machine that played: system, processors, python."),
+        sandbox=_of("string", "How bots were shut in."),
+        state=_of("string", "running or finished."),
+        standings=_of("object", "The standings at the end, in full."),
+        result_root=_of("string", "Root over all results.", **_DIGEST),
+        record_root=_of("string", "Root over all records.", **_DIGEST),
+        notes=_texts("Sentences about the schedule and the entrants."),
+    ),
+    "entrants.jsonl": _line(
+        "An entrant, in the order of entry.",
+        key=_of("string", "Its name in the league: what all other files call it."),
+        name=_of("string", "The bot's name."),
+        version=_of("string", "The bot's version."),
+        digest=_of("string", "SHA-256 over the bot's files; empty for a remote bot."),
+        argv=_texts("The command that starts it, without the folders of the machine."),
+        folder=_of(_OR_NONE, "The name of its folder."),
+        remote=_of("boolean", "Whether it dialled in from elsewhere."),
+        withdrawn=_of(_OR_NONE, "Why it left the league, if it did."),
+    ),
+    "sets.jsonl": _line(
+        "A set, in schedule order.",
+        id=_of("string", "Digest of its entrants with their versions, and of its number."),
+        position=_of("integer", "Its place in the schedule, from 0.", minimum=0),
+        redeal=_REDEAL,
+        state=_of("string", "Whether it counts.", enum=["OPEN", "SCORED", "VOID"]),
+        reason=_of(_OR_NONE, "Why it is void."),
+        chain=_of("string", "Head of its hash chain.", **_DIGEST),
+        games=_of("integer", "Games in that chain.", minimum=0),
+    ),
+    "fixtures.jsonl": _line(
+        "A game that the schedule has, set by set.",
+        id=_FIXTURE,
+        set_id=_of("string", "Its set."),
+        rotation=_of("integer", "Its rotation.", minimum=0),
+        seats=_texts("The entrant at each seat."),
+    ),
+    "games.jsonl": _line(
+        "A finished game, in the order in which they were stored.",
+        number=_of("integer", "Its number, from 1.", minimum=1),
+        fixture_id=_FIXTURE,
+        redeal=_REDEAL,
+        record_digest=_of("string", "SHA-256 of its record.", **_DIGEST),
+        result_digest=_of("string", "SHA-256 of its record without times.", **_DIGEST),
+        summary=_of("object", "What the standings need: places, stakes, points, counts, decision times."),
+    ),
+    "records.jsonl": _line(
+        "The record of a game, in the same order.",
+        number=_of("integer", "The number of the game.", minimum=1),
+        record=_of("object", "The record, as on this page: every input of the umpire."),
+    ),
+    "rulings.jsonl": _line(
+        "A ruling of a game that counts.",
+        game=_of("integer", "The number of the game.", minimum=1),
+        fixture_id=_FIXTURE,
+        redeal=_REDEAL,
+        number=_of("integer", "Its place among the rulings of the game, from 0.", minimum=0),
+        entrant=_of("string", "Against whom."),
+        seat=_of("integer", "At which seat, from 0.", minimum=0),
+        step=_of("integer", "After how many decisions of the game.", minimum=0),
+        fault=_of("string", "The fault."),
+        rule=_of("string", "The clause; empty where none was broken."),
+        sentence=_of("string", "What happened, in words."),
+        consequence=_of("string", "What followed."),
+    ),
+    "attempts.jsonl": _line(
+        "One go at a game; a game that was no contest has several.",
+        id=_of("integer", "Its number.", minimum=1),
+        fixture_id=_FIXTURE,
+        redeal=_REDEAL,
+        started=_of("string", "When, in UTC."),
+        ended=_of(_OR_NONE, "When it ended."),
+        outcome=_of(_OR_NONE, "SCORED, NO_CONTEST or STOPPED."),
+        reason=_of(_OR_NONE, "Why it was not scored."),
+    ),
+    "faults.jsonl": _line(
+        "Something that happened to a bot outside any single decision.",
+        at=_of("string", "When, in UTC."),
+        entrant=_of("string", "To whom."),
+        fault=_of("string", "The fault."),
+        sentence=_of("string", "What happened, in words."),
+    ),
+}
+"""Each file of JSON with the schema of the whole, or of each line where the name ends in ``.jsonl``."""
+
+
+def export_schema() -> Schema:
+    """The JSON Schema (2020-12) of an export: a definition for each file, by its name."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "An exported league",
+        "description": f"{FORMAT}: each file of JSON, or each line of a JSONL file, by the definition of its name.",
+        "$defs": FILES,
+    }
