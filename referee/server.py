@@ -261,19 +261,25 @@ class _Handlers(grpc.GenericRpcHandler):
         stream.cut = reader.cancel
         try:
             error = await _until_over(reader, writer)
+            cut = reader.cancelled()
             if error is not None:
                 _LOG.error("a stream of %s ends by an error of the referee", guest.terms.name, exc_info=error)
                 guest.spoiled()
                 self._host.failed(guest)
+        except asyncio.CancelledError:
+            writer.cancel()
+            raise
         finally:
             reader.cancel()
-            writer.cancel()
+            stream.close()
             guest.disconnect(stream)
             self._host.made_room()
             self._host.pump()
+        await asyncio.wait({writer}, timeout=_PARTING_S)  # gRPC can send no status while a message is on its way out
+        writer.cancel()
         if error is not None:
             await context.abort(grpc.StatusCode.INTERNAL, "the referee failed")
-        if reader.cancelled():
+        if cut:
             await context.abort(grpc.StatusCode.UNAVAILABLE, "the referee has ended this stream")
 
     def _authenticate(self, context: Any) -> Guest | None:
@@ -305,9 +311,9 @@ class _Handlers(grpc.GenericRpcHandler):
 
     async def _write(self, guest: Guest, stream: Stream, context: Any) -> None:
         await stream.wake.wait()
-        if stream.farewell is None:
+        if stream.farewell is None and not stream.over:
             await _sent(context, wire.PlayResponse(joined=guest.greeting()).SerializeToString())
-        while True:
+        while not stream.over:
             last = stream.farewell is not None
             data = self._host.next_message(guest, stream)
             if data is None:

@@ -35,7 +35,7 @@ class Terms:
 class Stream:
     """One connection of a guest. ``wake`` tells its writer that something may be ready, ``cut`` ends it at once.
 
-    ``opened_us`` is when the guest connected by it.
+    ``opened_us`` is when the guest connected by it; once it is ``over``, its writer comes to its end.
     """
 
     def __init__(self) -> None:
@@ -43,6 +43,12 @@ class Stream:
         self.cut: Callable[[], object] = lambda: None
         self.farewell: wire.Farewell | None = None
         self.opened_us = 0
+        self.over = False
+
+    def close(self) -> None:
+        """Nothing more is to be sent on this stream."""
+        self.over = True
+        self.wake.set()
 
     def dismiss(self, reason: wire.FarewellReason.ValueType, sentence: str) -> None:
         """Says farewell on this stream; nothing else is sent after it."""
