@@ -109,9 +109,6 @@ func (p position) balance(card pb.Card) int {
 	if p.trumps(trump).has(card) {
 		price = 100_000 + 30_000*rank(card)
 	}
-	if len(p.Hand) == 1 {
-		price = 0
-	}
 	won, own := p.chanceOfTrick(card, trump), p.worth(card, trump)
 	return won*(table+own) - (one-won)*own - one*price
 }
@@ -136,15 +133,12 @@ func (p position) chanceOfTrick(card pb.Card, trump pb.Suit) int {
 		}
 	}
 	unseen := p.unseen()
-	if p.later() == 0 || unseen == 0 {
-		return one
-	}
-	higher, ruffs := (unseen&ofSuit(suit(winning)))>>winning, cards(0)
-	if suit(winning) != trump {
-		ruffs = unseen & p.trumps(trump)
+	higher, ruffs := (unseen&ofSuit(suit(winning)))>>winning, unseen&p.trumps(trump)
+	if suit(winning) == trump {
+		ruffs = 0
 	}
 	// Each seat to come holds this share of the unseen cards; who can trump does so half of the time.
-	share := min(one, one*len(p.Hand)/unseen.count())
+	share := min(one, one*len(p.Hand)/max(1, unseen.count()))
 	return power(power(one-share, higher.count())*power(one-share/2, ruffs.count())/one, p.later())
 }
 
@@ -177,7 +171,7 @@ func (p position) worth(card pb.Card, trump pb.Suit) int {
 // keep is the cards that have to be kept, then trumps, then the highest.
 func (p position) keep(ways *pb.Keep) []pb.Card {
 	trumps := p.trumps(max(p.Trump, pb.Suit_SUIT_CLUBS))
-	value := func(card pb.Card) int { return rank(card) + 16*(trumps&setOf([]pb.Card{card})).count() }
+	value := func(card pb.Card) int { return 16*int(trumps>>card&1) + rank(card) }
 	slices.SortStableFunc(ways.MayKeep, func(a, b pb.Card) int { return value(b) - value(a) })
 	return append(ways.MustKeep, ways.MayKeep...)[:ways.Count]
 }

@@ -11,14 +11,8 @@ const ONE: i64 = 1_000_000;
 /// Of some 30 pips in play about half decide the point for Game.
 const PIP: i64 = ONE / 25;
 
-/// By how much the promise may fall short of a bid: a bid also takes the lead away from others.
-fn daring(bid: i32) -> i64 {
-    match bid {
-        2 => 300_000,
-        3 | 4 => 400_000,
-        _ => 0,
-    }
-}
+/// By how much the promise may fall short of a bid of 0, 1, ...: a bid also takes the lead away from others.
+const DARING: [i64; 5] = [0, 0, 300_000, 400_000, 400_000];
 
 /// A turn and the rules that it is played by. Cards and suits are the numbers of the protocol.
 pub struct Position<'a> {
@@ -45,6 +39,7 @@ impl Position<'_> {
     fn bid(&self, bids: &[i32]) -> Option<i32> {
         let suits = Suit::Clubs as i32..=Suit::Spades as i32;
         let promised = suits.map(|suit| self.promise(suit)).max()?;
+        let daring = |bid: i32| DARING.get(bid as usize).unwrap_or(&0);
         let good = |bid: i32| bid > 0 && promised + daring(bid) >= ONE * i64::from(bid);
         let found = bids.iter().find(|&&bid| good(bid));
         found.or(bids.first()).copied()
@@ -98,11 +93,7 @@ impl Position<'_> {
         let lies: i64 = trick.iter().map(|&card| self.worth(card, trump)).sum();
         let table = lies + each * self.later();
         // What it costs not to have the card any more: trumps and high cards win later tricks.
-        let price = match self.is_trump(card, trump) {
-            _ if self.held() == 1 => 0,
-            true => 100_000 + 30_000 * rank(card),
-            false => 4_000 * rank(card),
-        };
+        let price = if self.is_trump(card, trump) { 100_000 + 30_000 * rank(card) } else { 4_000 * rank(card) };
         let (won, own) = (self.chance_of_trick(card, trump), self.worth(card, trump));
         won * (table + own) - (ONE - won) * own - ONE * price
     }
@@ -126,13 +117,10 @@ impl Position<'_> {
             return 0;
         }
         let unseen = self.unseen();
-        if self.later() == 0 || unseen.is_empty() {
-            return ONE;
-        }
         let above = |other| suit(other) == suit(winning) && other > winning;
         let ruffs = |other| suit(winning) != trump && self.is_trump(other, trump);
         // Each seat to come holds this share of the unseen cards; who can trump does so half of the time.
-        let share = ONE.min(ONE * self.held() / unseen.len() as i64);
+        let share = ONE.min(ONE * self.held() / 1.max(unseen.len() as i64));
         let none_above = power(ONE - share, count(&unseen, above));
         let none_ruffs = power(ONE - share / 2, count(&unseen, ruffs));
         power(none_above * none_ruffs / ONE, self.later())
@@ -221,10 +209,7 @@ fn suit(card: i32) -> i32 {
 
 /// What a card counts for Game.
 fn pips(card: i32) -> i64 {
-    match rank(card) {
-        10 => 10,
-        rank => 0.max(rank - 10),
-    }
+    if rank(card) == 10 { 10 } else { 0.max(rank(card) - 10) }
 }
 
 /// The suit, or another one where none is settled.

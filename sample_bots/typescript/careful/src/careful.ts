@@ -79,7 +79,7 @@ export class Position {
 
   /** What playing this card is worth, to be compared with that of other cards only. */
   private balance(card: Card): number {
-    const { hand, trick } = this.turn;
+    const { trick } = this.turn;
     const leads = trick.length === 0;
     const trump = this.turn.trump || suit(card);
     if (leads && !this.turn.trump) return this.promise(trump) + this.firstLead(card);
@@ -87,8 +87,7 @@ export class Position {
     const toCome = this.later * (leads && suit(card) === trump ? 150_000 : 50_000);
     const table = sum(trick.map((other) => this.worth(other, trump))) + toCome;
     // What it costs not to have the card any more: trumps and high cards win later tricks.
-    const cost = this.isTrump(card, trump) ? 100_000 + 30_000 * rank(card) : 4_000 * rank(card);
-    const price = hand.length === 1 ? 0 : cost;
+    const price = this.isTrump(card, trump) ? 100_000 + 30_000 * rank(card) : 4_000 * rank(card);
     const [won, own] = [this.chanceOfTrick(card, trump), this.worth(card, trump)];
     return won * (table + own) - (ONE - won) * own - ONE * price;
   }
@@ -105,12 +104,11 @@ export class Position {
     if (!winning || this.strength(card) > this.strength(winning)) winning = card;
     else if (!this.isOurs(winning)) return 0;
     const [wins, unseen] = [winning, this.unseen()];
-    if (this.later === 0 || unseen.length === 0) return ONE;
     const higher = unseen.filter((other) => suit(other) === suit(wins) && other > wins).length;
     const trumps = unseen.filter((other) => this.isTrump(other, trump)).length;
     const ruffs = suit(wins) === trump ? 0 : trumps;
     // Each seat to come holds this share of the unseen cards; who can trump does so half of the time.
-    const share = Math.min(ONE, over(ONE * this.turn.hand.length, unseen.length));
+    const share = Math.min(ONE, over(ONE * this.turn.hand.length, Math.max(1, unseen.length)));
     const staysBelow = over(power(ONE - share, higher) * power(ONE - over(share, 2), ruffs), ONE);
     return power(staysBelow, this.later);
   }
