@@ -1,6 +1,6 @@
 """The hash chain of a set and the root of a league: what makes a cut tail or a moved record show.
 
-A chain runs over the records of a set in the order of its rotations; the root folds the ends of all sets in schedule
+A chain runs over the records of a set in the order in which they were stored; the root folds the ends of all sets in schedule
 order, so that workers need no order. Every field is length-prefixed.
 """
 

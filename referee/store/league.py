@@ -82,14 +82,14 @@ class Store:
         db = sqlite3.connect(path, isolation_level=None, timeout=10)
         try:
             db.execute("PRAGMA journal_mode = WAL")
-            db.execute("PRAGMA synchronous = FULL")
-            if db.execute("PRAGMA synchronous").fetchone() != (2,):
-                raise StoreError(f"{path}: this SQLite does not write durably (synchronous = FULL is not taken)")
+            _write_durably(path, db)
             db.execute("PRAGMA foreign_keys = ON")
             if not fresh:
                 check_version(path, db)
-        except sqlite3.DatabaseError as error:
-            raise StoreError(f"{path} is no league: {error}") from None
+        except (sqlite3.DatabaseError, StoreError) as error:
+            db.close()
+            lock.close()
+            raise _unopened(path, error) from None
         return cls(path, db, lock)
 
     @classmethod
@@ -100,8 +100,9 @@ class Store:
         db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None, timeout=10)
         try:
             check_version(path, db)
-        except sqlite3.DatabaseError as error:
-            raise StoreError(f"{path} is no league: {error}") from None
+        except (sqlite3.DatabaseError, StoreError) as error:
+            db.close()
+            raise _unopened(path, error) from None
         return cls(path, db, None)
 
     def close(self) -> None:
@@ -364,3 +365,19 @@ class Store:
         """How many attempts at a fixture have ended as no contest."""
         query = "SELECT count(*) FROM attempt WHERE fixture_id = ? AND outcome = 'NO_CONTEST'"
         return int(self._db.execute(query, (fixture,)).fetchone()[0])
+
+
+def _unopened(path: Path, error: sqlite3.DatabaseError | StoreError) -> StoreError:
+    """Why a store cannot be opened: the machine (a full disk, a folder that may not be written to), or the file."""
+    if isinstance(error, StoreError):
+        return error
+    if isinstance(error, sqlite3.OperationalError):
+        return StoreError(f"{path} cannot be opened: {error}. Is the disk full, or the folder not yours to write to?")
+    return StoreError(f"{path} is no league: {error}")
+
+
+def _write_durably(path: Path, db: sqlite3.Connection) -> None:
+    """A commit is on the disk when it returns. Raises ``StoreError`` where SQLite does not take that setting."""
+    db.execute("PRAGMA synchronous = FULL")
+    if db.execute("PRAGMA synchronous").fetchone() != (2,):
+        raise StoreError(f"{path}: this SQLite does not write durably (synchronous = FULL is not taken)")
