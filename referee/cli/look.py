@@ -16,6 +16,7 @@ from referee.cli.screen import plain_text
 from referee.cli.tables import json_table, notes, plain_table, rich_table
 from referee.faults import FAULTS
 from referee.notation import write_down
+from referee.report.endings import ending_lines
 from referee.rules.conduct import WHOLE_BOOK
 from referee.rules.registry import variant
 from referee.store import Exported, Source, Store, StoreError
@@ -37,6 +38,7 @@ def standings(store: StoreArgument, output: OutputOption = Output.RICH) -> None:
         void = [row for row in reader.sets() if row.state == "VOID"]
         faults = reader.faults()
         early = told_of(reader, league)
+        ending = ending_lines(reader, league)
     if output is Output.JSON:
         typer.echo(json_table(table))
         return
@@ -44,7 +46,7 @@ def standings(store: StoreArgument, output: OutputOption = Output.RICH) -> None:
         Console().print(rich_table(table, league.name))
     else:
         typer.echo(plain_table(table))
-    for line in (*notes(table), *([early] if early else [])):
+    for line in (*notes(table), *([early] if early else []), *ending):
         typer.echo(line)
     for row in void:
         typer.echo(f"void: set {row.id}: {plain_text(row.reason or '')}")
@@ -87,12 +89,12 @@ def verify(
         raise typer.Exit(1)
 
 
-def newest_league() -> Path:
-    """The league in ``leagues/`` that was written last; raises ``StoreError`` if there is none."""
 def _source(path: Path) -> AbstractContextManager[Source]:
     return nullcontext(Exported(path)) if path.is_dir() else Store.read(path)
 
 
+def newest_league() -> Path:
+    """The league in ``leagues/`` that was written last; raises ``StoreError`` if there is none."""
     found = sorted(Path("leagues").glob("*.sqlite"), key=lambda path: path.stat().st_mtime)
     if not found:
         raise StoreError("there is no league in leagues/; name its file with --league")

@@ -18,6 +18,7 @@ from referee.check.script import play_script, read_script
 from referee.cli import app
 from referee.cli.screen import Quiet, Screen, plain_text
 from referee.cli.tables import counted, json_table, notes, plain_table, rich_table
+from referee.report.endings import ending_lines
 from referee.report.page import write_report
 from referee.seats.sandbox import Choice, choose_sandbox
 from referee.store import Store
@@ -71,6 +72,10 @@ InsecureOption = Annotated[
 ]
 CertOption = Annotated[Path | None, typer.Option("--tls-cert", help="Certificate for remote bots (PEM).")]
 KeyOption = Annotated[Path | None, typer.Option("--tls-key", help="Its private key (PEM).")]
+UntilOption = Annotated[
+    float | None,
+    typer.Option(min=0.5, max=0.9999, help="Stop when all ranks are resolved with this certainty, such as 0.95."),
+]
 TrustOption = Annotated[bool, typer.Option("--trust-bots", help="Run submitted bots even without a sandbox.")]
 
 
@@ -82,6 +87,7 @@ def run(
     store: Annotated[Path | None, typer.Option(help="The league's file. Default: leagues/NAME.sqlite.")] = None,
     new_season: Annotated[bool, typer.Option("--new-season", help="Begin again in a new file.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show tables and games; play nothing.")] = False,
+    until_resolved: UntilOption = None,
     sandbox: SandboxOption = Sandbox.AUTO,
     trust_bots: TrustOption = False,
     listen: ListenOption = "",
@@ -91,6 +97,8 @@ def run(
 ) -> None:
     """Play a league from its definition, or go on with it, and print the standings."""
     definition = load_definition(definition_file)
+    if until_resolved is not None:
+        definition = definition.with_schedule(until_resolved=until_resolved)
     roster = only_checked(definition, enter(definition), definition_file)
     console = Console(stderr=True)
     for one in roster.skipped:
@@ -203,7 +211,7 @@ def go_on(
         total = len(schedule.fixtures)
         with _listener(Output.PLAIN if terminal else output, console, total, store, league) as listener:
             runner = Runner(store, league, schedule, plan, listener, workers)
-            with _stopping(runner.stop, console):
+            with stopping(runner.stop, console):
                 outcome = runner.run()
         _print_end(store, league, outcome, output, path)
         if output is not Output.JSON and (early := told_of(store, league, schedule)):
@@ -225,7 +233,7 @@ def _listener(output: Output, console: Console, total: int, store: Store, league
 
 
 @contextmanager
-def _stopping(stop: Callable[[], None], console: Console) -> Iterator[None]:
+def stopping(stop: Callable[[], None], console: Console) -> Iterator[None]:
     """The first Ctrl-C stops cleanly, the second at once. The end of the terminal counts as one, unless it is ignored."""
     asked = 0
 
@@ -261,6 +269,8 @@ def _print_end(store: Store, league: League, outcome: Outcome, output: Output, p
     else:
         typer.echo(plain_table(table))
     for line in notes(table):
+        typer.echo(line)
+    for line in ending_lines(store, league):
         typer.echo(line)
     facts = store.league()
     if outcome.void:
@@ -327,18 +337,19 @@ def _quick_definition(bots: list[str], games: int, variant: str, seed: str | Non
     counted = {bot: bots.count(bot) for bot in bots}
     lines = [
         '[tournament]\nname = "Quick games"',
-        f"variant = {_toml(variant)}",
+        f"variant = {toml_text(variant)}",
         f"seats = {seats if len(bots) > 1 else 2}",
         f"[schedule]\nsets = {max(1, -(-games // seats))}",
-        f"seed = {_toml(seed)}" if seed is not None else "",
+        f"seed = {toml_text(seed)}" if seed is not None else "",
         '[policy]\nprofile = "dev"',
         "[limits]\nmove_ms = 3600000\ngame_s = 86400" if no_clock else "",
     ]
     for bot, count in counted.items():
         copies = max(count, 2 if len(bots) == 1 else 1)
-        lines.append(f"[[bots]]\npath = {_toml(bot)}" + (f"\ncopies = {copies}" if copies > 1 else ""))
+        lines.append(f"[[bots]]\npath = {toml_text(bot)}" + (f"\ncopies = {copies}" if copies > 1 else ""))
     return "\n".join(lines) + "\n"
 
 
-def _toml(text: str) -> str:
+def toml_text(text: str) -> str:
+    """A text as a basic string of TOML."""
     return '"' + "".join(f"\\u{ord(c):04x}" if c in '"\\' or not c.isprintable() else c for c in text) + '"'

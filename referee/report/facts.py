@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from referee.report.endings import ending_lines
 from referee.report.harmless import harmless, name
 from referee.store import FaultRow, GameRow, SetRow, Store
 from referee.tournament.league import League
@@ -34,7 +35,7 @@ class Facts:
     ``file``: the path of its store. ``names``: what to call each entrant, harmless and short. ``copies``: entrant to the bot that it is a copy of.
     ``games``: all stored games of the present deals; ``scored``: those of scored sets. ``seats``: by entrant, one figure a
     seat, None where it never sat. ``times``: by entrant, decisions counted in the buckets of ``summary.histogram``.
-    ``rulings``: of all stored games, as ``Store.rulings`` gives them.
+    ``rulings``: of all stored games, as ``Store.rulings`` gives them. ``ending``: how a league stands that may stop early.
     """
 
     file: str
@@ -54,6 +55,7 @@ class Facts:
     faults: Sequence[FaultRow]
     withdrawn: Mapping[str, str]
     roots: Mapping[str, str]
+    ending: Sequence[str]
 
     @property
     def void(self) -> list[SetRow]:
@@ -95,6 +97,7 @@ def gather(store: Store, league: League, table: Standings | None = None) -> Fact
         faults=store.faults(),
         withdrawn={key: harmless(reason) for key, reason in withdrawn.items()},
         roots={name: str(facts.get(f"{name}_root") or "") for name in ("result", "record")},
+        ending=ending_lines(store, league),
     )
 
 

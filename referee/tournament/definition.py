@@ -120,7 +120,14 @@ class Definition(Section):
 
     def with_sets(self, sets: int) -> Self:
         """The same tournament with another number of sets for each table (at least 1)."""
-        schedule = ScheduleSection.model_validate(self.schedule.model_dump() | {"sets": sets})
+        return self.with_schedule(sets=sets)
+
+    def with_schedule(self, **changes: Any) -> Self:
+        """The same tournament with other values in ``[schedule]``; ``DefinitionError`` for values that cannot be."""
+        try:
+            schedule = ScheduleSection.model_validate(self.schedule.model_dump() | changes)
+        except ValidationError as error:
+            raise DefinitionError(problems_of(error, ScheduleSection, self._document)) from None
         return self.model_copy(update={"schedule": schedule})
 
     def canonical(self) -> dict[str, Any]:

@@ -108,8 +108,13 @@ def is_resolved(sets: Sequence[GameSet], measure: MeasureName, bots: Mapping[str
     return all(bots[one] == bots[other] or (one, other) in told_apart for one, other in pairwise(order))
 
 
-def verdict_of(definition: Definition, entrants: Sequence[Entrant], sets: Sequence[GameSet]) -> VersionVerdict:
-    """The verdict of a comparison on these closed sets."""
+def verdict_of(
+    definition: Definition,
+    entrants: Sequence[Entrant],
+    sets: Sequence[GameSet],
+    deals: Mapping[str, Sequence[int]] | None = None,
+) -> VersionVerdict:
+    """The verdict of a comparison on these closed sets. ``deals``: how many each game had, by set id."""
     wanted = definition.schedule
     measure: MeasureName = definition.tournament.objective
     return judge_versions(
@@ -119,6 +124,7 @@ def verdict_of(definition: Definition, entrants: Sequence[Entrant], sets: Sequen
         measure=measure,
         margin=MARGINS[measure] if wanted.margin is None else wanted.margin,
         alpha=ALPHA if wanted.alpha is None else wanted.alpha,
+        deals=deals,
     )
 
 

@@ -145,13 +145,13 @@ class Schedule:
     tables: tuple[tuple[str, ...], ...]
     sets: tuple[PlannedSet, ...]
     notes: tuple[str, ...]
+    designed: bool = False
 
     @property
     def fixtures(self) -> tuple[Fixture, ...]:
         """Every game, set by set in schedule order."""
         return tuple(fixture for planned in self.sets for fixture in planned.fixtures)
 
-    designed: bool = False
     @property
     def counts(self) -> Counts:
         """How large the schedule is."""
@@ -291,6 +291,14 @@ def _too_many(shape: Shape, number: int, tables: int, designed: int) -> str:
     return text if shape.format == "gauntlet" else text + ', or write format = "gauntlet"'
 
 
+def _of_a_design(shape: Shape, number: int, tables: int) -> str:
+    all_ = _number_of_tables(shape, number)
+    return (
+        f"Of {all_:,} tables that {_bots(number)} can make, {tables:,} are played, chosen so that every pair meets at "
+        "equally many, or at one more. Only the whole schedule is balanced, not its beginning."
+    )
+
+
 def _bots(number: int) -> str:
     return f"{number} entrant{'' if number == 1 else 's'}"
 
@@ -301,14 +309,6 @@ def _planned(shape: Shape, table: tuple[str, ...], versions: dict[str, str], s: 
     orders = cyclic_orders(size, -(-shape.sets // (1 if shape.duplicate else size)))
     order = tuple(table[place] for place in orders[turn % len(orders)])
     name = _set_id([(key, versions[key]) for key in table], s)
-def _of_a_design(shape: Shape, number: int, tables: int) -> str:
-    all_ = _number_of_tables(shape, number)
-    return (
-        f"Of {all_:,} tables that {_bots(number)} can make, {tables:,} are played, chosen so that every pair meets at "
-        "equally many, or at one more. Only the whole schedule is balanced, not its beginning."
-    )
-
-
     rotations = tuple(range(size)) if shape.duplicate else (s % size,)
     return PlannedSet(name, table, s, order, rotations, shape.seats)
 

@@ -5,7 +5,7 @@ and what is left is the difference that the change makes. The interval holds at 
 (:mod:`referee.tournament.anytime`): a comparison may stop as soon as it is decided, and go on later.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import ceil, fsum, sqrt
 from typing import Any, Final, Literal
@@ -32,9 +32,9 @@ class VersionVerdict:
     """What is known of the new version against the old one, per game of the measure.
 
     ``difference``: new less old, with its interval at certainty 1 - ``alpha``. ``bound``: the largest difference, to
-    either side, that the interval leaves possible. ``games``: played for it. ``plain_games``: how many games a plain test
-    would take for an interval as narrow: its length fixed beforehand, each game with packs of its own. ``deals``: distinct
-    packs used. All None where the sets do not say.
+    either side, that the interval leaves possible. ``games``: played for it; ``deals``: distinct packs dealt for them.
+    ``plain_games``, ``plain_deals``: how many a plain test would take for an interval as narrow, its length fixed
+    beforehand, each game with packs of its own. None where the sets do not say.
     """
 
     answer: Answer
@@ -45,7 +45,9 @@ class VersionVerdict:
     measure: MeasureName
     games: int
     sets: int
+    deals: int
     plain_games: int | None
+    plain_deals: int | None
 
     def to_json(self) -> dict[str, Any]:
         """Plain dicts and numbers, ready for ``json.dumps``."""
@@ -53,32 +55,32 @@ class VersionVerdict:
 
 
 def judge_versions(
-    sets: Sequence[GameSet], old: str, new: str, *, measure: MeasureName, margin: float, alpha: float = ALPHA
+    sets: Sequence[GameSet],
+    old: str,
+    new: str,
+    *,
+    measure: MeasureName,
+    margin: float,
+    alpha: float = ALPHA,
+    deals: Mapping[str, Sequence[int]] | None = None,
 ) -> VersionVerdict:
-    """The verdict of these closed sets; those that lack one of the two are left out."""
-    differences: list[float] = []
-    figures: dict[str, list[float]] = {old: [], new: []}
-    games = 0
-    for one in sets:
-        means = set_means(one, measure)
-        if old not in means or new not in means:
-            continue
-        differences.append(means[new] - means[old])
-        games += len(one)
-        for key, own in figures.items():
-            own += [
-                figure
-                for game in one
-                for entrant, figure in zip(game.entrants, game.measures.of(measure), strict=True)
-                if entrant == key
-            ]
-    luck = _variance(figures[old]) + _variance(figures[new])
+    """The verdict of these closed sets; those that lack one of the two are left out.
+
+    ``deals``: how many deals each game of a set had, by set id; one each unless given.
+    """
+    held = [(one, set_means(one, measure)) for one in sets]
+    held = [(one, means) for one, means in held if old in means and new in means]
+    differences = [means[new] - means[old] for _, means in held]
+    kept = [one for one, _ in held]
+    lengths = [(deals or {}).get(one[0].set_id, (1,) * len(one)) for one in kept]
+    games, dealt = sum(map(len, kept)), sum(map(sum, lengths))
+    luck = _luck(kept, old, measure) + _luck(kept, new, measure)
     difference = estimate_at_any_look(differences, alpha, scale=sqrt(luck / 2.0))
-    bound = None
+    plain, bound = _plain_games(difference, luck), None
     if difference.low is not None and difference.high is not None:
         bound = max(abs(difference.low), abs(difference.high))
     return VersionVerdict(
-        answer=_answer(difference, margin),
+        answer=_answer(difference, margin, luck),
         difference=difference,
         bound=bound,
         margin=margin,
@@ -86,22 +88,32 @@ def judge_versions(
         measure=measure,
         games=games,
         sets=difference.sets,
-        plain_games=_plain_games(difference, luck),
+        deals=sum(map(max, lengths)),
+        plain_games=plain,
+        plain_deals=None if plain is None else ceil(plain * dealt / games),
     )
 
 
-def _answer(difference: Estimate, margin: float) -> Answer:
+def _answer(difference: Estimate, margin: float, luck: float) -> Answer:
+    """What the interval shows. Where all games came out the same (``luck`` 0), nothing has shown how they may differ."""
     if difference.low is None or difference.high is None:
         return "open"
     if difference.low > 0.0:
         return "better"
     if difference.high < 0.0:
         return "worse"
-    return "same" if -margin <= difference.low and difference.high <= margin else "open"
+    return "same" if luck > 0.0 and -margin <= difference.low and difference.high <= margin else "open"
 
 
-def _variance(figures: Sequence[float]) -> float:
-    """The variance of single games, 0.0 for fewer than two."""
+def _luck(sets: Sequence[GameSet], key: str, measure: MeasureName) -> float:
+    """The variance of what an entrant gets in a single game, 0.0 for fewer than two games."""
+    figures = [
+        figure
+        for games in sets
+        for game in games
+        for entrant, figure in zip(game.entrants, game.measures.of(measure), strict=True)
+        if entrant == key
+    ]
     if len(figures) < 2:
         return 0.0
     mean = fsum(figures) / len(figures)

@@ -62,3 +62,12 @@ def test_sets_without_one_of_the_two_are_left_out() -> None:
     found = judge_versions([*sets, [played("x", ("old", "c"), (1, 1))]], "old", "new", measure="points", margin=0.1)
     assert found.sets == 30
     assert found.games == 60
+
+
+def test_distinct_deals_are_counted_once_for_both_games() -> None:
+    sets = swapped(0.0, 40, 7)
+    lengths = {games[0].set_id: (9, 11) for games in sets}
+    found = judge_versions(sets, "old", "new", measure="points", margin=0.1, deals=lengths)
+    assert found.deals == 40 * 11
+    assert found.plain_games is not None
+    assert found.plain_deals == found.plain_games * 10
