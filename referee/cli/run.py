@@ -224,7 +224,7 @@ def go_on(
 def _listener(output: Output, console: Console, total: int, store: Store, league: League) -> Iterator[Quiet]:
     """The live screen where there is a terminal, else lines."""
     if output is Output.RICH and console.is_terminal:
-        done = len(store.games())
+        done = store.count_games()
         table: Callable[[], Any] = lambda: rich_table(standings_of(store, league, 20), league.name)  # noqa: E731
         with Screen(console, total, done, table) as screen:
             yield screen

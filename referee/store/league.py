@@ -12,23 +12,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any, Self
 
-from referee.record import Record, canonical, result_digest
+from referee.record import canonical, result_digest
 from referee.store.chain import chain_next, chain_start
+from referee.store.reader import Reader
 from referee.store.schema import (
     SCHEMA,
     SCHEMA_VERSION,
-    FaultRow,
     Finished,
     FixtureRow,
-    GameRow,
-    SetRow,
     StoreError,
     check_version,
 )
-
-MOST_RECORD_BYTES = 64 << 20
-"""A record is never larger; a file that claims so is damaged, or wishes us ill."""
-
 
 _COMPRESSION = 1  # records shrink fourfold at once; a higher level costs more than it saves
 
@@ -38,11 +32,12 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
-class Store:
+class Store(Reader):
     """The store of one league. ``create`` or ``write`` opens it for writing, ``read`` for looking."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection, lock: IO[bytes] | None) -> None:
-        self.path, self._db, self._lock = path, connection, lock
+        super().__init__(path, connection)
+        self._lock = lock
 
     @classmethod
     def create(cls, path: Path, league: Mapping[str, Any]) -> Self:
@@ -136,10 +131,6 @@ class Store:
 
     # The league as a whole.
 
-    def league(self) -> dict[str, Any]:
-        """What is fixed for the league, by key: name, definition, master, commitment, code version and so on."""
-        return {key: json.loads(value) for key, value in self._db.execute("SELECT key, value FROM league")}
-
     def put(self, **values: Any) -> None:
         """Sets facts of the league."""
         with self._transaction() as db:
@@ -154,11 +145,6 @@ class Store:
                 "INSERT INTO entrant (key, position, about) VALUES (?, ?, ?)",
                 [(key, number, json.dumps(about)) for number, (key, about) in enumerate(entrants)],
             )
-
-    def entrants(self) -> dict[str, dict[str, Any]]:
-        """The entrants in the order of entry; ``withdrawn`` holds the reason or ``None``."""
-        rows = self._db.execute("SELECT key, about, withdrawn FROM entrant ORDER BY position")
-        return {key: {**json.loads(about), "withdrawn": withdrawn} for key, about, withdrawn in rows}
 
     def withdraw(self, entrant: str, reason: str) -> None:
         """Notes that an entrant is out of the league."""
@@ -179,19 +165,6 @@ class Store:
                 "INSERT INTO fixture VALUES (?, ?, ?, ?)",
                 [(f.id, f.set_id, f.rotation, json.dumps(f.seats)) for f in fixtures],
             )
-
-    def sets(self) -> list[SetRow]:
-        """All sets in schedule order."""
-        query = "SELECT id, position, redeal, state, reason, chain, games FROM game_set ORDER BY position"
-        return [SetRow(*row) for row in self._db.execute(query)]
-
-    def fixtures(self) -> list[FixtureRow]:
-        """All fixtures, by set in schedule order, then by rotation."""
-        rows = self._db.execute(
-            "SELECT f.id, f.set_id, f.rotation, f.seats FROM fixture f JOIN game_set s ON s.id = f.set_id"
-            " ORDER BY s.position, f.rotation"
-        )
-        return [FixtureRow(i, s, r, tuple(json.loads(seats))) for i, s, r, seats in rows]
 
     # Playing.
 
@@ -214,11 +187,6 @@ class Store:
             db.executemany(
                 "UPDATE attempt SET processes = ? WHERE id = ?", [(json.dumps(list(processes)), i) for i in attempts]
             )
-
-    def open_attempts(self) -> list[tuple[int, str, int, list[dict[str, Any]]]]:
-        """Attempts that have not ended: (number, fixture, redeal, processes)."""
-        rows = self._db.execute("SELECT id, fixture_id, redeal, processes FROM attempt WHERE ended IS NULL ORDER BY id")
-        return [(number, fixture, redeal, json.loads(processes)) for number, fixture, redeal, processes in rows]
 
     def end_attempt(self, attempt: int, outcome: str, reason: str) -> None:
         """Ends an attempt without a game: NO_CONTEST or VOID."""
@@ -275,6 +243,13 @@ class Store:
                 "UPDATE game_set SET state = ?, reason = ? WHERE id = ? AND state = 'OPEN'", (state, reason, set_id)
             )
 
+    def score_sets(self, set_ids: Iterable[str]) -> None:
+        """Ends open sets of which every game is stored: SCORED, all in one transaction."""
+        with self._transaction() as db:
+            db.executemany(
+                "UPDATE game_set SET state = 'SCORED' WHERE id = ? AND state = 'OPEN'", [(one,) for one in set_ids]
+            )
+
     def void_scored_set(self, set_id: str, reason: str) -> None:
         """Voids a set that was scored: its entrant left the league before half of its sets were."""
         with self._transaction() as db:
@@ -296,75 +271,6 @@ class Store:
                 "INSERT INTO fault (at, entrant, fault, sentence, log) VALUES (?, ?, ?, ?, ?)",
                 (now(), entrant, fault, sentence, log),
             )
-
-    # Looking.
-
-    def games(self) -> list[GameRow]:
-        """The scored games: those of each set's present redeal, in the order in which they were stored."""
-        rows = self._db.execute(
-            "SELECT g.fixture_id, g.redeal, g.number, g.record_digest, g.result_digest, g.summary FROM game g"
-            " JOIN fixture f ON f.id = g.fixture_id JOIN game_set s ON s.id = f.set_id AND s.redeal = g.redeal"
-            " ORDER BY g.number"
-        )
-        return [GameRow(f, r, n, d, e, json.loads(summary)) for f, r, n, d, e, summary in rows]
-
-    def every_game(self) -> list[GameRow]:
-        """All games by number: the scored ones, and those of earlier packs that are kept for audit."""
-        rows = self._db.execute(
-            "SELECT fixture_id, redeal, number, record_digest, result_digest, summary FROM game ORDER BY number"
-        )
-        return [GameRow(f, r, n, d, e, json.loads(summary)) for f, r, n, d, e, summary in rows]
-
-    def record(self, number: int) -> Record:
-        """The record of the game with that number; raises ``StoreError`` if there is none, or it cannot be read."""
-        row = self._db.execute("SELECT record FROM game WHERE number = ?", (number,)).fetchone()
-        if row is None:
-            raise StoreError(f"{self.path} has no game {number}")
-        try:
-            inflater = zlib.decompressobj()
-            record = json.loads(inflater.decompress(row[0], MOST_RECORD_BYTES))
-        except (zlib.error, ValueError, RecursionError, TypeError) as error:
-            raise StoreError(f"{self.path}: the record of game {number} cannot be read ({error})") from None
-        if not isinstance(record, dict):
-            raise StoreError(f"{self.path}: the record of game {number} is no JSON object")
-        return record
-
-    @contextlib.contextmanager
-    def snapshot(self) -> Iterator[None]:
-        """While the body runs, everything is read as of one moment, though another process may write."""
-        self._db.execute("BEGIN")
-        try:
-            yield
-        finally:
-            self._db.execute("ROLLBACK")
-
-    def rulings(self) -> list[dict[str, Any]]:
-        """All rulings of scored games with the number of their game."""
-        cursor = self._db.execute(
-            "SELECT g.number AS game, r.* FROM ruling r JOIN game g USING (fixture_id, redeal)"
-            " JOIN fixture f ON f.id = r.fixture_id JOIN game_set s ON s.id = f.set_id AND s.redeal = r.redeal"
-            " ORDER BY g.number, r.number"
-        )
-        names = [column[0] for column in cursor.description]
-        return [dict(zip(names, row, strict=True)) for row in cursor]
-
-    def attempts(self) -> Iterator[dict[str, Any]]:
-        """Every go at a fixture in order, and how it ended; without the processes that saw it."""
-        cursor = self._db.execute(
-            "SELECT id, fixture_id, redeal, started, ended, outcome, reason FROM attempt ORDER BY id"
-        )
-        names = [column[0] for column in cursor.description]
-        return (dict(zip(names, row, strict=True)) for row in cursor)
-
-    def faults(self) -> list[FaultRow]:
-        """All faults outside single decisions, oldest first."""
-        query = "SELECT at, entrant, fault, sentence, log FROM fault ORDER BY id"
-        return [FaultRow(*row) for row in self._db.execute(query)]
-
-    def no_contests(self, fixture: str) -> int:
-        """How many attempts at a fixture have ended as no contest."""
-        query = "SELECT count(*) FROM attempt WHERE fixture_id = ? AND outcome = 'NO_CONTEST'"
-        return int(self._db.execute(query, (fixture,)).fetchone()[0])
 
 
 def _unopened(path: Path, error: sqlite3.DatabaseError | StoreError) -> StoreError:

@@ -31,7 +31,7 @@ CREATE TABLE game (
     attempt_id INTEGER NOT NULL UNIQUE REFERENCES attempt (id),
     number INTEGER NOT NULL UNIQUE, record BLOB NOT NULL, record_digest TEXT NOT NULL, result_digest TEXT NOT NULL,
     summary TEXT NOT NULL, PRIMARY KEY (fixture_id, redeal)
-) STRICT, WITHOUT ROWID;
+) STRICT;
 CREATE TABLE ruling (
     fixture_id TEXT NOT NULL, redeal INTEGER NOT NULL, number INTEGER NOT NULL, entrant TEXT NOT NULL,
     seat INTEGER NOT NULL, step INTEGER NOT NULL, fault TEXT NOT NULL, rule TEXT NOT NULL, sentence TEXT NOT NULL,
@@ -41,6 +41,7 @@ CREATE TABLE fault (
     id INTEGER PRIMARY KEY, at TEXT NOT NULL, entrant TEXT NOT NULL, fault TEXT NOT NULL, sentence TEXT NOT NULL,
     log TEXT NOT NULL
 ) STRICT;
+CREATE INDEX no_contest ON attempt (fixture_id) WHERE outcome = 'NO_CONTEST';
 """
 
 

@@ -5,34 +5,32 @@ master and the set, and no bot process meets a pack twice.
 """
 
 import asyncio
-import ctypes
-import multiprocessing
-import os
-import signal
 import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import Future, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
 
 from referee.seats.orphans import end_orphans
 from referee.seats.trees import process
 from referee.store import SetRow, Store
+from referee.tournament.blocks import Ahead, by_processes
 from referee.tournament.early import ended, sets_to_play
+from referee.tournament.ending import looks_at_its_results
 from referee.tournament.lap import Lap
 from referee.tournament.league import League, LeagueError, same_machine
 from referee.tournament.plan import GamePlan, LeaguePlan
 from referee.tournament.roots import roots
 from referee.tournament.schedule import Fixture, PlannedSet, Schedule
-from referee.tournament.sink import Collector, Event, Listener, StoreSink
+from referee.tournament.sink import Event, Listener, StoreSink
 from referee.tournament.table_of import standings_of
 from referee.tournament.venue import Venue
+from referee.tournament.workers import LocalPool, Pool, play_block
 
 LAP_SECONDS = 30.0
 MOST_NO_CONTESTS = 3
@@ -86,7 +84,7 @@ class Runner:
         self._void_withdrawn()
         with self._premises():
             if self._workers > 1:
-                with _Pool(self._workers) as pool:
+                with LocalPool(self._workers) as pool:
                     self._wake, self._halt = pool.tell, pool.kill
                     self._stages(lambda sets: self._stage_by_workers(pool, sets))
             else:
@@ -113,20 +111,33 @@ class Runner:
         await self._venue.open(remote)
 
     def _stages(self, play: Callable[[Sequence[PlannedSet]], None]) -> None:
-        size = _FIRST_STAGE
+        size, ahead = _FIRST_STAGE, None
+        if not looks_at_its_results(self._league.definition):
+            ahead = Ahead(self._store, self._schedule.sets, self._share, self._workers)
         while not self._stopping.is_set():
-            before = self._store.sets()
-            todo = sets_to_play(self._store, self._league, self._schedule, size)
+            todo = ahead.stage(size) if ahead else sets_to_play(self._store, self._league, self._schedule, size)
             if not todo:
                 return
-            started = time.monotonic()
-            games = sum(len(planned.fixtures) for planned in todo)
+            ids = [planned.id for planned in todo]
+            before, started = self._store.sets_of(ids), time.monotonic()
             play(todo)
             self._void_withdrawn()
-            if self._store.sets() == before and not self._stopping.is_set():
+            if self._store.sets_of(ids) == before and not self._stopping.is_set():
                 raise LeagueError("no game could be finished; see the lines above, mend that, and: referee resume")
-            seconds = time.monotonic() - started
-            size = max(1, int(LAP_SECONDS * games / max(seconds, 0.001)) // max(len(todo[0].fixtures), 1))
+            if ahead:
+                ahead.back(todo)
+            games = sum(len(planned.rotations) for planned in todo)
+            size = self._stage_size(games, time.monotonic() - started, len(todo[0].rotations))
+
+    def _stage_size(self, games: int, seconds: float, laps: int) -> int:
+        """How many sets the next stage should have, after one of so many games took so long."""
+        return max(1, int(LAP_SECONDS * games / max(seconds, 0.001)) // max(laps, 1))
+
+    @property
+    def _share(self) -> int:
+        """How many bot processes a worker may have alive at once; 0 = any number."""
+        most = self._plan.max_processes
+        return max(most // self._workers, 1) if most else 0
 
     # What earlier runs left.
 
@@ -178,7 +189,7 @@ class Runner:
 
     def _playable(self, games: Sequence[GamePlan]) -> list[GamePlan]:
         """Those games whose set is still open, with the packs that they were planned for."""
-        rows = {row.id: row for row in self._store.sets()}
+        rows = self._store.sets_of({game.set_id for game in games})
         return [game for game in games if rows[game.set_id].state == "OPEN" and rows[game.set_id].redeal == game.redeal]
 
     def _lap_here(self, games: Sequence[GamePlan]) -> None:
@@ -228,8 +239,8 @@ class Runner:
         return games
 
     def _laps(self, sets: Sequence[PlannedSet]) -> list[list[GamePlan]]:
-        rows = {row.id: row for row in self._store.sets()}
-        done = {(game.fixture_id, game.redeal) for game in self._store.games()}
+        ids = [planned.id for planned in sets]
+        rows, done = self._store.sets_of(ids), self._store.played(ids)
         laps = self._schedule.laps(sets)
         return [
             [
@@ -242,18 +253,20 @@ class Runner:
 
     def _score(self, sets: Sequence[PlannedSet]) -> None:
         """Closes the sets of which every game is stored."""
-        rows = {row.id: row for row in self._store.sets()}
-        for planned in sets:
-            if rows[planned.id].state == "OPEN" and rows[planned.id].games == len(planned.fixtures):
-                self._store.close_set(planned.id, "SCORED")
+        rows = self._store.sets_of(planned.id for planned in sets)
+        self._store.score_sets(
+            planned.id
+            for planned in sets
+            if rows[planned.id].state == "OPEN" and rows[planned.id].games == len(planned.fixtures)
+        )
 
     # Workers.
 
-    def _stage_by_workers(self, pool: "_Pool", sets: Sequence[PlannedSet]) -> None:
+    def _stage_by_workers(self, pool: Pool, sets: Sequence[PlannedSet]) -> None:
         """Deals the sets out in blocks; each worker plays all laps of its block with bot processes of its own."""
-        blocks = [block for block in (sets[i :: self._workers] for i in range(self._workers)) if block]
-        share = self._plan.max_processes // self._workers
-        blocks = [group for block in blocks for group in by_processes(block, share)]
+        groups = by_processes(sets, self._share)
+        parts = -(-self._workers // max(len(groups), 1))
+        blocks = [block for group in groups for i in range(parts) if (block := group[i::parts])]
         todo = [[lap for lap in self._laps(block) if lap] for block in blocks]
         self._sink.begin([game for laps in todo for lap in laps for game in lap])
         futures = [pool.submit(play_block, self._plan, laps) for laps in todo]
@@ -297,98 +310,3 @@ def _nothing_lives(pids: Sequence[int]) -> bool:
 
 def _game_plan(fixture: Fixture, row: SetRow) -> GamePlan:
     return GamePlan(fixture.id, fixture.set_id, fixture.rotation, fixture.seats, fixture.slots, row.redeal)
-
-
-def by_processes(sets: Sequence[PlannedSet], most: int) -> list[list[PlannedSet]]:
-    """Sets in groups whose bots are at most that many processes; a table that needs more is a group by itself.
-
-    Sets of one table stay together, so that few bots are started twice. 0 = one group.
-    """
-    if most <= 0:
-        return [list(sets)]
-    groups: list[list[PlannedSet]] = []
-    alive: set[tuple[str, int]] = set()
-    for planned in sorted(sets, key=lambda one: one.table):
-        needed = {process for fixture in planned.fixtures for process in fixture.processes}
-        if not groups or (not needed <= alive and len(alive | needed) > most):
-            groups.append([])
-            alive = set()
-        groups[-1].append(planned)
-        alive |= needed
-    return groups
-
-
-_STOP: Any = None
-
-
-class _Pool:
-    """A pool of spawned workers, and a way to tell them to stop."""
-
-    def __init__(self, workers: int) -> None:
-        context = multiprocessing.get_context("spawn")
-        self._stop = context.Event()
-        self._pool = ProcessPoolExecutor(workers, context, _prepare_worker, (self._stop, os.getpid()))
-
-    def __enter__(self) -> Self:
-        return self
-
-    def submit(self, *task: Any) -> "Future[list[Event]]":
-        """Has a worker play a block."""
-        return self._pool.submit(*task)
-
-    def tell(self) -> None:
-        """Tells the workers to stop."""
-        self._stop.set()
-
-    def kill(self) -> None:
-        """Ends the workers at once. Their bots are ended when the pool is left."""
-        for worker in list((self._pool._processes or {}).values()):  # noqa: SLF001  # a pool has no such method before 3.14
-            worker.kill()
-
-    def __exit__(self, *_: object) -> None:
-        self._stop.set()
-        self._pool.shutdown(wait=True, cancel_futures=True)
-        end_orphans(Path(tempfile.gettempdir()))  # those of a worker that was killed
-
-
-def _prepare_worker(stop: Any, parent: int) -> None:
-    """In a worker: the terminal's Ctrl-C and its end are the main process's business, and the worker ends when that ends."""
-    global _STOP  # noqa: PLW0603  # what a pool's initializer leaves for its tasks
-    _STOP = stop
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    _end_with(parent)
-
-
-def _end_with(parent: int) -> None:
-    """Linux: has the kernel end this process when its parent ends, however that happens; at once if it has already."""
-    try:
-        ctypes.CDLL(None, use_errno=True).prctl(1, signal.SIGKILL)
-    except (OSError, AttributeError):
-        return
-    if os.getppid() != parent:
-        os._exit(1)
-
-
-def play_block(plan: LeaguePlan, laps: Sequence[Sequence[GamePlan]]) -> list[Event]:
-    """A worker's task: plays the laps of a block one after another and returns what happened."""
-    sink = Collector()
-
-    async def play(games: Sequence[GamePlan]) -> None:
-        stop = asyncio.Event()
-        watch = asyncio.create_task(_relay(stop))
-        await Lap(plan, games, sink, stop).play()
-        watch.cancel()
-
-    for games in laps:
-        if _STOP is None or not _STOP.is_set():
-            gone = {arguments[0] for name, arguments in sink.events if name == "withdrawn"}
-            asyncio.run(play([game for game in games if not gone & set(game.seats)]))
-    return sink.events
-
-
-async def _relay(stop: asyncio.Event) -> None:
-    """Carries the main process's stop into the event loop; another process's event can only be looked at."""
-    while _STOP is None or not _STOP.is_set():  # noqa: ASYNC110
-        await asyncio.sleep(0.1)
-    stop.set()

@@ -18,8 +18,8 @@ from referee.tournament import runner
 from referee.tournament.definition import parse_definition
 from referee.tournament.league import LeagueError, read_league
 from referee.tournament.plan import GamePlan
-from referee.tournament.runner import MOST_NO_CONTESTS, Outcome, Runner, by_processes
-from referee.tournament.schedule import Shape, plan
+from referee.tournament.runner import MOST_NO_CONTESTS, Outcome, Runner
+from referee.tournament.schedule import plan
 from referee.tournament.sink import Collector
 from tests.tournament.inprocess import InProcess, found_league, league_text, play_game
 
@@ -425,22 +425,3 @@ def test_an_error_in_a_worker_is_raised_and_the_others_are_told_to_stop(path: Pa
             laps._stages(lambda sets: laps._stage_by_workers(pool, sets))
     assert told == [True]
     assert attempts(path)["SCORED"] == 3
-
-
-# Groups
-
-
-def test_sets_are_grouped_so_that_few_processes_live_at_once() -> None:
-    class Player:
-        def __init__(self, key: str) -> None:
-            self.key, self.version = key, "1"
-
-    shape = Shape(seats=3, sets=2)
-    sets = plan(shape, [Player(key) for key in "abcdef"]).sets
-    for most in (3, 4, 6, 0):
-        groups = by_processes(sets, most)
-        assert sorted(planned.id for group in groups for planned in group) == sorted(planned.id for planned in sets)
-        sizes = [len({key for planned in group for key in planned.table}) for group in groups]
-        assert max(sizes) <= (most or 6)
-    assert len(by_processes(sets, 0)) == 1
-    assert len(by_processes(sets, 2)) == 20  # a table that needs more is a group by itself

@@ -1,0 +1,152 @@
+"""What does a game cost the main process and the store, and does that grow with the number of games?
+
+Run: python benchmarks/scale.py [--games 1000 10000 100000]
+
+Whole leagues are run by the runner of every league: schedule, stages, laps, attempts, transactions, hash chains, scoring,
+standings and roots, with the store on disk. Only the games are stubs: records of real games that were played beforehand,
+each stored under the name of its fixture. The yardstick is the first size of the same run. Stages are as small as in a
+league whose laps last 30 s (512 games), so that what is paid once a stage shows.
+"""
+
+import argparse
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from referee import deals
+from referee.record import Record, write_record
+from referee.seats.house import house
+from referee.store import Store
+from referee.table import Table
+from referee.tournament.definition import Definition, parse_definition
+from referee.tournament.entrants import Entrant, Roster
+from referee.tournament.league import League, begin, plan_of, read_league
+from referee.tournament.plan import GamePlan
+from referee.tournament.runner import Runner
+from referee.tournament.schedule import Schedule, plan
+from referee.tournament.summary import summarise
+
+NAMES = ("careful", "random", "montecarlo", "other")
+STAGE = 128  # sets, of four games each
+SAMPLES = 64
+
+
+class Silent:
+    """A listener that says nothing."""
+
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        return lambda *_: None
+
+
+class Stubbed(Runner):
+    """A runner whose games are there already."""
+
+    def __init__(self, store: Store, league: League, schedule: Schedule) -> None:
+        super().__init__(store, league, schedule, plan_of(league, Path(), "none"), Silent())
+        self.samples = [self._sample(number) for number in range(SAMPLES)]
+        self.stages: list[tuple[int, float]] = []
+
+    def _stage_size(self, games: int, seconds: float, laps: int) -> int:  # noqa: ARG002  # as small as if games took long
+        return STAGE
+
+    def _sample(self, number: int) -> tuple[Record, dict[str, Any]]:
+        """A real game of the house with itself."""
+        fixture = self._schedule.fixtures[number % len(self._schedule.fixtures)]
+        game = GamePlan(fixture.id, fixture.set_id, fixture.rotation, fixture.seats, fixture.slots)
+        ids = count(1)
+        table = Table(self._plan.spec(game, 1), partial(_pack, self._plan.master, number), ids.__next__, house)
+        table.start()
+        while (turn := table.open) is not None:
+            table.answer(turn.turn_id, house(turn), 250 + 37 * number)
+        return write_record(table, self._plan.about(game)), summarise(table, game.seats, game.set_id)
+
+    def _lap_here(self, games: Sequence[GamePlan]) -> None:
+        started = time.perf_counter()
+        self._sink.begin(games)
+        for game in games:
+            record, summary = self.samples[hash(game.fixture_id) % SAMPLES]
+            own = {**record, **self._plan.about(game), "game": game.fixture_id}
+            told = {**summary, "set": game.set_id, "entrants": list(game.seats)}
+            self._sink.stored(game, own, told)
+        self._sink.end("stopped")
+        self.stages.append((len(games), time.perf_counter() - started))
+
+    def play(self) -> None:
+        """As ``run``, but there are no processes to look after, and the end is left to the caller."""
+        self._check_schedule()
+        self._settle_earlier_attempts()
+        self._void_withdrawn()
+        self._stages(self._stage_here)
+
+
+def _pack(master: bytes, number: int, deal: int) -> tuple[int, ...]:
+    return deals.shuffle(deals.deal_key(master, "scale", str(number), deal))
+
+
+def definition_of(games: int) -> Definition:
+    """A league of one table of four with about so many games."""
+    lines = ['[tournament]\nname = "Scale"\nvariant = "auction-pitch"\nseats = 4']
+    lines.append(f'[schedule]\nsets = {games // 4}\nseed = "scale"')
+    lines += [f'[[bots]]\npath = "{name}"' for name in NAMES]
+    return parse_definition("\n".join(lines))
+
+
+def measure(games: int, folder: Path, *, whole: bool) -> dict[str, float]:
+    """Microseconds a game of each part, and the size of the store."""
+    definition, path = definition_of(games), folder / f"{games}.sqlite"
+    entrants = tuple(Entrant(name, name, "1", ("never", "run"), Path(), "", False, (), None) for name in NAMES)
+    clock = [time.perf_counter()]
+    schedule = begin(definition, Roster(entrants), path, "none", {})
+    clock.append(time.perf_counter())
+    with Store.write(path) as store:
+        league = read_league(store)
+        runner = Stubbed(store, league, plan(definition.shape(), league.entrants))
+        before, started = time.process_time(), time.perf_counter()
+        runner.play()
+        busy, played = time.process_time() - before, time.perf_counter() - started
+        ended = time.perf_counter()
+        if whole:
+            runner._close()  # noqa: SLF001  # the end of every run
+        closed = time.perf_counter() - ended
+    number = len(schedule.fixtures)
+    size = sum(file.stat().st_size for file in folder.glob(f"{games}.sqlite*"))
+    times = {"begin": clock[1] - clock[0], "play": played, "play, CPU": busy, "end": closed}
+    return {name: 1e6 * seconds / number for name, seconds in times.items()} | {"bytes": size / number}
+
+
+def main() -> int:
+    """Prints a table and the ratio of the last size to the first; returns 1 if playing a game costs 10 % more."""
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--games", type=int, nargs="+", default=[1_000, 10_000, 100_000])
+    options.add_argument("--folder", type=Path, default=None, help="where the stores are kept while it runs")
+    options.add_argument("--play-only", action="store_true", help="leave the standings at the end out")
+    chosen = options.parse_args()
+    found: dict[int, dict[str, float]] = {}
+    with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
+        for games in chosen.games:
+            repeats = max(1, min(5, 20_000 // games))
+            runs = []
+            for repeat in range(repeats):
+                place = Path(folder) / f"{games}-{repeat}"
+                place.mkdir()
+                runs.append(measure(games, place, whole=not chosen.play_only))
+            found[games] = {name: statistics.median(run[name] for run in runs) for name in runs[0]}
+    names = list(next(iter(found.values())))
+    print("a game costs, in microseconds")
+    print(f"{'games':>9}  " + "  ".join(f"{name:>{max(9, len(name))}}" for name in names))
+    for games, figures in found.items():
+        print(f"{games:>9,}  " + "  ".join(f"{figures[name]:>{max(9, len(name))},.0f}" for name in names))
+    sizes = list(found)
+    ratio = found[sizes[-1]]["play, CPU"] / found[sizes[0]]["play, CPU"]
+    print(f"playing {sizes[-1]:,} games costs {ratio:.2f} times as much a game as {sizes[0]:,} (target: at most 1.10)")
+    return int(ratio > 1.10)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,112 @@
+"""Workers: processes that play blocks of whole sets and send home what happened. They never touch the store."""
+
+import asyncio
+import ctypes
+import multiprocessing
+import os
+import signal
+import tempfile
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from pathlib import Path
+from typing import Any, Protocol, Self
+
+from referee.seats.orphans import end_orphans
+from referee.tournament.lap import Lap
+from referee.tournament.plan import GamePlan, LeaguePlan
+from referee.tournament.sink import Collector, Event
+
+Laps = Sequence[Sequence[GamePlan]]
+
+_STOP: Any = None
+
+
+class Pool(Protocol):
+    """Where blocks are played. A context manager: nothing of it is left afterwards."""
+
+    def submit(self, *task: Any) -> "Future[list[Event]]":
+        """Has a worker play a block."""
+
+    def tell(self) -> None:
+        """Tells the workers to stop: games under way are given up."""
+
+    def kill(self) -> None:
+        """Ends the work at once."""
+
+
+class LocalPool:
+    """Spawned processes on this machine, and a way to tell them to stop."""
+
+    def __init__(self, workers: int) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._stop = context.Event()
+        self._pool = ProcessPoolExecutor(workers, context, _prepare_worker, (self._stop, os.getpid()))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def submit(self, *task: Any) -> "Future[list[Event]]":
+        """Has a worker play a block."""
+        return self._pool.submit(*task)
+
+    def tell(self) -> None:
+        """Tells the workers to stop."""
+        self._stop.set()
+
+    def kill(self) -> None:
+        """Ends the workers at once. Their bots are ended when the pool is left."""
+        for worker in list((self._pool._processes or {}).values()):  # noqa: SLF001  # a pool has no such method before 3.14
+            worker.kill()
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._pool.shutdown(wait=True, cancel_futures=True)
+        end_orphans(Path(tempfile.gettempdir()))  # those of a worker that was killed
+
+
+def _prepare_worker(stop: Any, parent: int) -> None:
+    """In a worker: the terminal's Ctrl-C and its end are the main process's business, and the worker ends when that ends."""
+    global _STOP  # noqa: PLW0603  # what a pool's initializer leaves for its tasks
+    _STOP = stop
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    _end_with(parent)
+
+
+def _end_with(parent: int) -> None:
+    """Linux: has the kernel end this process when its parent ends, however that happens; at once if it has already."""
+    try:
+        ctypes.CDLL(None, use_errno=True).prctl(1, signal.SIGKILL)
+    except (OSError, AttributeError):
+        return
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def play_block(plan: LeaguePlan, laps: Laps) -> list[Event]:
+    """A worker's task: plays the laps of a block one after another and returns what happened."""
+    return play_laps(plan, laps, lambda: _STOP is not None and _STOP.is_set())
+
+
+def play_laps(plan: LeaguePlan, laps: Laps, stopped: Callable[[], bool]) -> list[Event]:
+    """Plays laps one after another until ``stopped``, which is asked a few times a second; returns what happened."""
+    sink = Collector()
+
+    async def play(games: Sequence[GamePlan]) -> None:
+        stop = asyncio.Event()
+        watch = asyncio.create_task(_relay(stop, stopped))
+        await Lap(plan, games, sink, stop).play()
+        watch.cancel()
+
+    for games in laps:
+        if not stopped():
+            gone = {arguments[0] for name, arguments in sink.events if name == "withdrawn"}
+            asyncio.run(play([game for game in games if not gone & set(game.seats)]))
+    return sink.events
+
+
+async def _relay(stop: asyncio.Event, stopped: Callable[[], bool]) -> None:
+    """Carries a stop from elsewhere into the event loop; what another process says can only be looked at."""
+    while not stopped():  # noqa: ASYNC110
+        await asyncio.sleep(0.1)
+    stop.set()
