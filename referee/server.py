@@ -357,6 +357,9 @@ def _add_health_and_reflection(server: grpc.aio.Server) -> None:
     from grpc_health.v1 import health, health_pb2, health_pb2_grpc  # slow to import
     from grpc_reflection.v1alpha import reflection
 
+    from referee.protocol.allfours.v1 import service_pb2  # without it reflection knows the name and nothing more
+
+    ours = service_pb2.DESCRIPTOR.services_by_name["RefereeService"].full_name
     servicer = health.aio.HealthServicer()
     health_pb2_grpc.add_HealthServicer_to_server(servicer, server)
-    reflection.enable_server_reflection((SERVICE, health_pb2.DESCRIPTOR.services_by_name["Health"].full_name), server)
+    reflection.enable_server_reflection((ours, health_pb2.DESCRIPTOR.services_by_name["Health"].full_name), server)

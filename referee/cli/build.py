@@ -1,5 +1,6 @@
 """``build`` and ``new``: bots that are compiled, and bots that do not exist yet."""
 
+import shlex
 import signal
 from enum import IntEnum
 from pathlib import Path
@@ -60,7 +61,8 @@ def _build(source: BotSource, seconds: float, quiet: bool, skip_missing: bool) -
         remedy = "left out" if skip_missing else "install it"
         typer.echo(f"{source.name}: not on the PATH: {', '.join(missing)}; {remedy}", err=True)
         return BuildExit.BUILT if skip_missing else BuildExit.NO_TOOLS
-    typer.echo(f"{source.name}: {plain_text(' '.join(source.build[2:] or source.build))}")
+    line = source.build[2] if source.build[:2] == ("sh", "-c") else shlex.join(source.build)
+    typer.echo(f"{source.name}: {plain_text(line)}")
     outcome = build(source, seconds=seconds, live=not quiet)
     if outcome.failure:
         if outcome.words:

@@ -24,7 +24,7 @@ from referee.tournament.problems import Problem, plain
 
 TOOLS: Final = {
     "cargo": "Rust 1.88 or newer: https://rustup.rs",
-    "cmake": "apt install cmake g++ libgrpc++-dev protobuf-compiler-grpc",
+    "cmake": "apt install g++ cmake pkg-config libgrpc++-dev libprotobuf-dev protobuf-compiler-grpc",
     "g++": "apt install g++",
     "go": "Go 1.24 or newer: https://go.dev/dl, or apt install golang",
     "gradle": "https://gradle.org/install",

@@ -38,7 +38,7 @@ SETUP: Final = {
     "java": ["- { uses: actions/setup-java@v4, with: { distribution: temurin, java-version: 21 } }"],
     "cpp": [
         "- run: sudo apt-get update",
-        "- run: sudo apt-get install -y cmake g++ libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc",
+        "- run: sudo apt-get install -y g++ cmake pkg-config libgrpc++-dev libprotobuf-dev protobuf-compiler-grpc",
     ],
 }
 """The steps that put a language's tool-chain on a machine of GitHub."""
@@ -150,9 +150,9 @@ def _readme(language: str, name: str, sample: str, old: str, *, built: bool) -> 
     ]
     lines += [f"    {step}" for step in steps]
     text = (shipped_folder("sample_bots") / language / "README.md").read_text("utf-8")
-    _, found, rest = text.partition("\n## What to change first")
-    more = f"\n## What to change first{rest}".replace(f"random-{language}", name) if found else ""
-    return "\n".join(lines) + "\n" + more.replace(old, name if "-" in old else old)
+    _, found, rest = text.partition("\n## From zero")[2].partition("\n## ")
+    more = f"{found}{rest}".replace(f"random-{language}", name).replace(old, name if "-" in old else old)
+    return "\n".join(lines) + "\n" + more
 
 
 def _workflow(language: str, home: str | None) -> str:

@@ -69,7 +69,8 @@ def test_a_project_has_its_own_name_everywhere_and_the_contract_and_nothing_buil
     readme = (project.folder / "README.md").read_text()
     assert TITLES[language] in readme
     assert "referee build" in readme
-    assert "## What to change first" in readme
+    assert "\n## " in readme
+    assert "## From zero" not in readme
 
 
 def test_there_are_samples_in_all_languages() -> None:
