@@ -51,6 +51,9 @@ class League:
         return self.definition.tournament.objective
 
 
+_PLAYED_BEFORE: Final = "The master was known before the first deal: these are the packs of an earlier league."
+
+
 def begin(
     definition: Definition,
     roster: Roster,
@@ -67,9 +70,7 @@ def begin(
     schedule = plan(definition.shape(), roster.entrants)
     seed = definition.schedule.seed
     master = deals.seeded_master(seed) if seed is not None else revealed or deals.secret_master()
-    again = (
-        ["The master was known before the first deal: these are the packs of an earlier league."] if revealed else []
-    )
+    again = [_PLAYED_BEFORE] if revealed else []
     digest = definition.digest()
     facts = {
         "name": definition.tournament.name,
