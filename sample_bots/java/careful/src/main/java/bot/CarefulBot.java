@@ -47,6 +47,7 @@ final class CarefulBot {
   private final List<Integer> hand;
   private final List<Integer> trick;
   private final int trump;
+  private final List<Integer> unseen;
 
   CarefulBot(Turn turn, RuleSet rules) {
     this.turn = turn;
@@ -54,6 +55,7 @@ final class CarefulBot {
     hand = turn.getHandValueList();
     trick = turn.getTrickValueList();
     trump = turn.getTrumpValue() - 1;
+    unseen = unseenCards();
   }
 
   /** The move for any turn of any variant. */
@@ -146,7 +148,6 @@ final class CarefulBot {
       return 0;
     }
     int later = turn.getSeats() - trick.size() - 1;
-    var unseen = unseenCards();
     if (later == 0 || unseen.isEmpty()) {
       return ONE;
     }
