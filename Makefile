@@ -7,7 +7,7 @@ BIN := .venv/bin
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv league test lint format types imports proto-lint check-generated coverage oracle mutants chaos bench proof docs clean
+.PHONY: help venv league bots test lint format types imports proto-lint check-generated coverage oracle mutants chaos bench proof docs clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r name what; do printf '  make %-16s %s\n' "$$name" "$$what"; done
@@ -28,8 +28,11 @@ help: ## list these targets
 
 venv: .venv/dev.stamp ## make .venv with everything for development
 
-league: .venv/runtime.stamp ## run a real league of sample bots over gRPC and write its report
-	@$(BIN)/referee run tournaments/kitchen.toml --new-season
+league: .venv/runtime.stamp ## run a real league of sample bots, of every language that is built, and write its report
+	@$(BIN)/referee run tournaments/languages.toml --new-season --trust-bots
+
+bots: .venv/runtime.stamp ## build the sample bots of every language that this machine has a compiler for
+	@$(BIN)/referee build --quiet --skip-missing $(sort $(dir $(wildcard sample_bots/*/*/bot.toml)))
 
 test: .venv/dev.stamp ## run the test suite (TESTS=tests/rules for a part of it)
 	@$(BIN)/python -m pytest $(TESTS)

@@ -22,6 +22,16 @@ TOOLS: Final[dict[str, tuple[list[str], str]]] = {
     # name: (a command that succeeds only where the tool works, the Debian package that brings it)
     "bwrap": (["bwrap", "--ro-bind", "/", "/", "--unshare-pid", "true"], "bubblewrap"),
     "chromium": (["chromium", "--version"], "chromium"),
+    "cargo": (["cargo", "clippy", "--version"], "cargo rust-clippy rustfmt, or https://rustup.rs"),
+    "clang-format": (["clang-format", "--version"], "clang-format"),
+    "cmake": (["cmake", "--version"], "cmake"),
+    "go": (["go", "version"], "golang"),
+    "grpc++": (
+        ["pkg-config", "--print-errors", "--exists", "grpc++"],
+        "g++ pkg-config libgrpc++-dev libprotobuf-dev protobuf-compiler-grpc",
+    ),
+    "mvn": (["mvn", "--version"], "maven default-jdk-headless"),
+    "npm": (["npm", "--version"], "npm"),
 }
 
 
