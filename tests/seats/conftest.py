@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import referee.seats.launch
+from referee.seats import keeper
 from tests.seats.camp import Camp
 
 
@@ -25,3 +26,10 @@ def sandbox(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.setattr(referee.seats.launch, "make_group", lambda name: None)
         return "none"
     return kind
+
+
+@pytest.fixture
+def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keepers wait shortly, where the story is about what comes after; where it is not, it does not come to that."""
+    monkeypatch.setattr(keeper, "_VERDICT_SECONDS", 0.05)
+    monkeypatch.setattr(keeper, "_PARTING_SECONDS", 0.05)

@@ -1,0 +1,122 @@
+"""Keepers: who is started again before it has joined, and when a bot is given up. Processes here are made up."""
+
+import asyncio
+import errno
+from typing import Any
+
+import pytest
+
+from referee.faults import Fault
+from referee.protocol import wire
+from referee.seats import keeper
+from referee.seats.exits import Exit
+from referee.seats.guest import Stream
+from referee.seats.keeper import FAILED_STARTS
+from referee.seats.launch import LaunchError, SandboxError
+from tests.seats.lodge import LEFT, SEGV, Lodge, settle, tell, until
+
+pytestmark = pytest.mark.usefixtures("short_waits")
+
+
+def test_a_bot_is_settled_when_it_has_joined() -> None:
+    async def story(lodge: Lodge) -> None:
+        await until(lambda: bool(lodge.started))
+        assert not lodge.keeper.settled.is_set()
+        lodge.join()
+        await settle()
+        assert lodge.keeper.settled.is_set()
+        assert not lodge.keeper.withdrawn
+
+    assert not tell(story).noted
+
+
+def test_who_ends_before_joining_three_times_in_a_row_is_given_up() -> None:
+    async def story(lodge: Lodge) -> None:
+        for number in range(1, FAILED_STARTS + 1):
+            await until(lambda number=number: len(lodge.started) == number)  # type: ignore[misc]
+            lodge.started[-1].words = "Traceback\nValueError: no \x1b[31mcards\n"
+            lodge.started[-1].ends(Exit(Fault.CRASH, "It ended with exit code 1.", code=1))
+        await lodge.keeper.settled.wait()
+
+    lodge = tell(story)
+    said = "It ended before it joined. It ended with exit code 1. Its last words: ValueError: no \x1b[31mcards"
+    assert lodge.noted == [(Fault.START_FAILED, said)] * FAILED_STARTS
+    assert lodge.keeper.withdrawn == f"It failed to start 3 times in a row: {said}"
+
+
+def test_a_program_that_cannot_be_started_is_given_up_with_the_reason() -> None:
+    def refuses() -> Any:
+        raise LaunchError("bot bad: program ./bot is not executable: chmod +x ./bot")
+
+    async def story(lodge: Lodge) -> None:
+        lodge.next_start = refuses
+        await lodge.keeper.settled.wait()
+
+    lodge = tell(story)
+    assert [fault for fault, _ in lodge.noted] == [Fault.START_FAILED] * FAILED_STARTS
+    assert lodge.keeper.withdrawn.endswith("program ./bot is not executable: chmod +x ./bot")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        SandboxError("sandbox bubblewrap: it is not installed: apt install bubblewrap"),
+        LaunchError("bot bad: log /logs/bad.log cannot be written: No space left on device"),
+    ],
+)
+def test_what_the_machine_lacks_is_no_fault_of_a_bot(error: LaunchError) -> None:
+    if not isinstance(error, SandboxError):
+        error.__cause__ = OSError(errno.ENOSPC, "No space left on device")
+
+    def fails() -> Any:
+        raise error
+
+    async def told() -> Lodge:
+        lodge = Lodge()
+        lodge.next_start = fails
+        with pytest.raises(type(error)):
+            await lodge.keeper.run()
+        return lodge
+
+    assert not asyncio.run(told()).noted
+
+
+def test_who_joins_in_between_has_three_starts_again() -> None:
+    async def story(lodge: Lodge) -> None:
+        for number in (1, 2):
+            await until(lambda number=number: len(lodge.started) == number)  # type: ignore[misc]
+            lodge.started[-1].ends(LEFT)
+        process = await lodge.started_again(3)
+        process.ends(SEGV)
+        for number in (4, 5):
+            await until(lambda number=number: len(lodge.started) == number)  # type: ignore[misc]
+            lodge.started[-1].ends(LEFT)
+        await lodge.started_again(6)
+        assert not lodge.keeper.withdrawn
+
+    tell(story)
+
+
+def test_who_does_not_join_in_time_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keeper, "JOIN_SECONDS", 0.01)
+
+    async def story(lodge: Lodge) -> None:
+        await lodge.keeper.settled.wait()
+        assert all(process.end.done() for process in lodge.started)
+
+    lodge = tell(story)
+    assert lodge.noted == [(Fault.START_FAILED, "It did not join within 0.01 seconds.")] * FAILED_STARTS
+
+
+def test_who_is_refused_is_ended_at_once_with_the_reason_of_the_refusal() -> None:
+    async def story(lodge: Lodge) -> None:
+        for number in range(1, FAILED_STARTS + 1):
+            await until(lambda number=number: len(lodge.started) == number)  # type: ignore[misc]
+            lodge.guest.connect(Stream())
+            assert lodge.guest.stream is not None
+            join = wire.PlayRequest(join=wire.Join(variants=["cinch"]))
+            lodge.guest.receive(lodge.guest.stream, join.SerializeToString())
+        await lodge.keeper.settled.wait()
+
+    lodge = tell(story)
+    assert lodge.noted == [(Fault.START_FAILED, "It plays cinch, not auction-pitch.")] * FAILED_STARTS
