@@ -17,8 +17,12 @@ import (
 )
 
 func main() {
+	address := os.Getenv("REFEREE_ADDRESS")
+	if address == "" {
+		log.Fatal("this is a bot: it plays when a referee starts it, as in: referee play . careful")
+	}
 	ctx := metadata.AppendToOutgoingContext(context.Background(), "authorization", "Bearer "+os.Getenv("REFEREE_TOKEN"))
-	stream := must(pb.NewRefereeServiceClient(dial(os.Getenv("REFEREE_ADDRESS"))).Play(ctx))
+	stream := must(pb.NewRefereeServiceClient(dial(address)).Play(ctx))
 	// What is wrong with the stream is told by Recv, so the errors of Send may be dropped.
 	_ = stream.Send(&pb.PlayRequest{Join: &pb.Join{Name: "careful-go", Language: "go", MaxInFlight: proto.Uint32(64)}})
 	rules := map[uint32]*pb.RuleSet{}

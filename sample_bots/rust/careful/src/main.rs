@@ -16,8 +16,11 @@ mod allfours {
     tonic::include_proto!("allfours.v1");
 }
 
+const HELP: &str = "this is a bot: it plays when a referee starts it, as in: referee play . careful";
+
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
+    let address = env::var("REFEREE_ADDRESS").map_err(|_| HELP)?;
     let (outbox, requests) = mpsc::unbounded_channel();
     let mut call = Request::new(UnboundedReceiverStream::new(requests));
     let token = format!("Bearer {}", env::var("REFEREE_TOKEN")?);
@@ -25,7 +28,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let join =
         Join { name: "careful-rust".into(), language: "rust".into(), max_in_flight: Some(64), ..Default::default() };
     outbox.send(PlayRequest { join: Some(join), moves: vec![] })?;
-    let channel = dial(&env::var("REFEREE_ADDRESS")?).await?;
+    let channel = dial(&address).await?;
     let mut stream = RefereeServiceClient::new(channel).play(call).await?.into_inner();
     let mut rules = HashMap::new();
     while let Some(response) = stream.message().await? {

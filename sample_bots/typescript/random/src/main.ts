@@ -9,6 +9,10 @@ import type { Turn } from "../build/allfours/v1/Turn.js";
 import type { ProtoGrpcType } from "../build/service.js";
 
 const { REFEREE_ADDRESS = "", REFEREE_TOKEN = "", REFEREE_CA } = process.env;
+if (!REFEREE_ADDRESS) {
+  console.error("this is a bot: it plays when a referee starts it, as in: referee play . careful");
+  process.exit(2);
+}
 
 // The build has put the .proto files beside this program. Ids are below 2^53: numbers hold them exactly.
 const includeDirs = [join(import.meta.dirname, "../protos")];
