@@ -16,6 +16,7 @@ from rich.console import Console
 
 from referee.check.script import play_script, read_script
 from referee.cli import app
+from referee.cli.dry import dry_lines, duration, rate_of, seconds_of, within
 from referee.cli.screen import Quiet, Screen, plain_text
 from referee.cli.tables import counted, json_table, notes, plain_table, rich_table
 from referee.report.endings import ending_lines
@@ -76,6 +77,12 @@ UntilOption = Annotated[
     float | None,
     typer.Option(min=0.5, max=0.9999, help="Stop when all ranks are resolved with this certainty, such as 0.95."),
 ]
+DryOption = Annotated[
+    bool, typer.Option("--dry-run", help="Show tables, games, time and processes; play no more than a short trial.")
+]
+TimeOption = Annotated[
+    str | None, typer.Option("--time", help="Play as many sets as fit into this time: 45m, 2h. It replaces sets.")
+]
 TrustOption = Annotated[bool, typer.Option("--trust-bots", help="Run submitted bots even without a sandbox.")]
 
 
@@ -86,7 +93,8 @@ def run(
     output: OutputOption = Output.RICH,
     store: Annotated[Path | None, typer.Option(help="The league's file. Default: leagues/NAME.sqlite.")] = None,
     new_season: Annotated[bool, typer.Option("--new-season", help="Begin again in a new file.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show tables and games; play nothing.")] = False,
+    dry_run: DryOption = False,
+    time: TimeOption = None,
     until_resolved: UntilOption = None,
     sandbox: SandboxOption = Sandbox.AUTO,
     trust_bots: TrustOption = False,
@@ -96,21 +104,18 @@ def run(
     tls_key: KeyOption = None,
 ) -> None:
     """Play a league from its definition, or go on with it, and print the standings."""
-    definition = load_definition(definition_file)
-    if until_resolved is not None:
-        definition = definition.with_schedule(until_resolved=until_resolved)
-    roster = only_checked(definition, enter(definition), definition_file)
     console = Console(stderr=True)
-    for one in roster.skipped:
-        console.print(f"skipped {plain_text(one.path)}: {plain_text(one.reason)}", markup=False)
-    if dry_run:
-        _print_dry_run(definition, roster)
-        return
+    definition, roster = _entered(definition_file, until_resolved, console)
     require_built(roster.entrants)
-    path = store or newest_season(store_path(str(definition_file), LEAGUES))
-    if new_season:
-        path = free_season(store or store_path(str(definition_file), LEAGUES))
+    earlier = newest_season(store_path(str(definition_file), LEAGUES))
+    path = free_season(store or store_path(str(definition_file), LEAGUES)) if new_season else store or earlier
     choice = shut_in(sandbox, roster, trust_bots, console)
+    if time is not None:
+        definition = _timed(definition, roster, seconds_of(time), choice, path, earlier, workers, console)
+    if dry_run:
+        for line in dry_lines(definition, roster, choice.kind, earlier, workers):
+            typer.echo(line)
+        return
     door = _door(definition, listen, insecure, tls_cert, tls_key)
     if path.exists():
         _check_same(path, definition)
@@ -140,6 +145,38 @@ def resume(
     choice = shut_in(sandbox, Roster(league.entrants), trust_bots, console)
     door = _door(league.definition, listen, insecure, tls_cert, tls_key)
     go_on(store, workers, output, choice, door, console)
+
+
+def _entered(file: Path, until_resolved: float | None, console: Console) -> tuple[Definition, Roster]:
+    """The definition in a file, and who takes part; those that cannot are told."""
+    definition = load_definition(file)
+    if until_resolved is not None:
+        definition = definition.with_schedule(until_resolved=until_resolved)
+    roster = only_checked(definition, enter(definition), file)
+    for one in roster.skipped:
+        console.print(f"skipped {plain_text(one.path)}: {plain_text(one.reason)}", markup=False)
+    return definition, roster
+
+
+def _timed(
+    definition: Definition,
+    roster: Roster,
+    seconds: float,
+    choice: Choice,
+    path: Path,
+    earlier: Path,
+    workers: int,
+    console: Console,
+) -> Definition:
+    """The definition with the sets that fit into the time; a league that has begun keeps those that were picked then."""
+    if path.exists():
+        with Store.read(path) as reader:
+            return definition.with_sets(read_league(reader).definition.schedule.sets)
+    rate = rate_of(definition, roster, choice.kind, earlier, workers)
+    timed = within(definition, roster, seconds, rate)
+    sets = counted(timed.schedule.sets, "set")
+    console.print(f"{sets} for each table in {duration(seconds)}, {rate.source}", markup=False)
+    return timed
 
 
 def _check_same(path: Path, definition: Definition) -> None:
@@ -178,18 +215,6 @@ def _door(
         raise LeagueError(f"{host} is not this machine alone: give --tls-cert and --tls-key, or --insecure")
     tls = (str(cert), str(key)) if cert and key else None
     return f"{'tls' if tls else 'tcp'}:{listen}", tls
-
-
-def _print_dry_run(definition: Definition, roster: Roster) -> None:
-    schedule = plan_schedule(definition.shape(), roster.entrants)
-    counts = schedule.counts
-    parts = (counted(counts.tables, "table"), counted(counts.sets, "set"), counted(counts.games, "game"))
-    laps, processes = counted(counts.laps, "lap"), counted(counts.processes, "bot process", "bot processes")
-    typer.echo(f"{', '.join(parts)} in {laps} of at most {processes}")
-    for table in schedule.tables:
-        typer.echo("  " + ", ".join(table))
-    for note in schedule.notes:
-        typer.echo(note)
 
 
 def go_on(

@@ -190,10 +190,15 @@ def plan_of(
         sandbox=sandbox,
         max_in_flight=limits.max_in_flight,
         asked_at_once=(os.cpu_count() or 1) if competitive else 0,
-        max_processes=limits.max_processes or 2 * (os.cpu_count() or 1) + league.definition.tournament.seats,
+        max_processes=most_processes(league.definition),
         listen=listen,
         tls=tls,
     )
+
+
+def most_processes(definition: Definition) -> int:
+    """Bot processes that may live at once: ``max_processes``, or two a core and one a seat."""
+    return definition.limits.max_processes or 2 * (os.cpu_count() or 1) + definition.tournament.seats
 
 
 def _bot_plan(entrant: Entrant, token: str) -> BotPlan:

@@ -91,8 +91,22 @@ def test_the_same_seed_gives_the_same_results_and_a_finished_league_is_not_run_a
 def test_a_dry_run_plays_nothing(folder: Path) -> None:
     done = referee(folder, "run", "two.toml", "--dry-run")
     assert done.returncode == 0
-    assert "6 games" in done.stdout
+    assert "6 games in 2 laps of at most 2 bot processes" in done.stdout
+    assert "games a minute, from a trial of 6 games in " in done.stdout
     assert not (folder / "leagues").exists()
+
+
+def test_as_many_sets_are_played_as_fit_into_a_time_and_the_league_goes_on_with_them(folder: Path) -> None:
+    done = referee(folder, "run", "two.toml", "--sandbox", "none", "--output", "json", "--time", "2s")
+    assert done.returncode == 0, done.stderr
+    told, _, rest = done.stderr.partition(" for each table in 2 s, from a trial of ")
+    sets = int(told.split()[-2].replace(",", ""))
+    assert rest
+    assert json.loads(done.stdout)["games"] == 2 * sets
+    again = referee(folder, "run", "two.toml", "--sandbox", "none", "--time", "5s")
+    assert "is finished" in again.stderr
+    wrong = referee(folder, "run", "two.toml", "--time", "soon")
+    assert wrong.returncode == 2
 
 
 def test_changed_bots_are_refused_with_the_remedy(folder: Path) -> None:
