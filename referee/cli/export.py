@@ -77,7 +77,8 @@ def rerun(
     if path.exists():
         raise StoreError(f"{path} exists already; name another file with --store, or: referee resume {path}")
     choice = shut_in(sandbox, roster, trust_bots, console)
-    begin(definition, roster, path, choice.kind, {}, revealed=league.master)
+    earlier = league.facts.get("earlier", ())
+    begin(definition, roster, path, choice.kind, {}, revealed=league.master, earlier=earlier)
     go_on(path, workers, output, choice, ("", None), console)
     if output is not Output.JSON:
         typer.echo(_compared(league, path))

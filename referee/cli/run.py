@@ -1,7 +1,6 @@
 """``run``, ``resume`` and ``play``: everything that plays games."""
 
 import json
-import secrets
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -16,8 +15,9 @@ from rich.console import Console
 
 from referee.check.script import play_script, read_script
 from referee.cli import app
-from referee.cli.dry import dry_lines, duration, rate_of, seconds_of, within
-from referee.cli.screen import Quiet, Screen, plain_text
+from referee.cli.begin import begun, entered, timed
+from referee.cli.dry import dry_lines, seconds_of
+from referee.cli.screen import Quiet, Screen
 from referee.cli.tables import counted, json_table, notes, plain_table, rich_table
 from referee.report.endings import ending_lines
 from referee.report.page import write_report
@@ -25,8 +25,7 @@ from referee.seats.sandbox import Choice, choose_sandbox
 from referee.store import Store
 from referee.tournament.balance import told_of
 from referee.tournament.bot_build import require_built
-from referee.tournament.checked import only_checked
-from referee.tournament.definition import Definition, load_definition, parse_definition
+from referee.tournament.definition import Definition, parse_definition
 from referee.tournament.entrants import Roster, enter
 from referee.tournament.league import (
     League,
@@ -77,6 +76,9 @@ UntilOption = Annotated[
     float | None,
     typer.Option(min=0.5, max=0.9999, help="Stop when all ranks are resolved with this certainty, such as 0.95."),
 ]
+NewVersionOption = Annotated[
+    bool, typer.Option("--new-version", help="As --new-season, but keep the sets in which no bot has changed.")
+]
 DryOption = Annotated[
     bool, typer.Option("--dry-run", help="Show tables, games, time and processes; play no more than a short trial.")
 ]
@@ -93,6 +95,7 @@ def run(
     output: OutputOption = Output.RICH,
     store: Annotated[Path | None, typer.Option(help="The league's file. Default: leagues/NAME.sqlite.")] = None,
     new_season: Annotated[bool, typer.Option("--new-season", help="Begin again in a new file.")] = False,
+    new_version: NewVersionOption = False,
     dry_run: DryOption = False,
     time: TimeOption = None,
     until_resolved: UntilOption = None,
@@ -105,13 +108,15 @@ def run(
 ) -> None:
     """Play a league from its definition, or go on with it, and print the standings."""
     console = Console(stderr=True)
-    definition, roster = _entered(definition_file, until_resolved, console)
+    definition, roster = entered(definition_file, until_resolved, console)
     require_built(roster.entrants)
     earlier = newest_season(store_path(str(definition_file), LEAGUES))
-    path = free_season(store or store_path(str(definition_file), LEAGUES)) if new_season else store or earlier
+    path = store or earlier
+    if new_season or new_version:
+        path = free_season(store or store_path(str(definition_file), LEAGUES))
     choice = shut_in(sandbox, roster, trust_bots, console)
     if time is not None:
-        definition = _timed(definition, roster, seconds_of(time), choice, path, earlier, workers, console)
+        definition = timed(definition, roster, seconds_of(time), choice, path, earlier, workers, console)
     if dry_run:
         for line in dry_lines(definition, roster, choice.kind, earlier, workers):
             typer.echo(line)
@@ -121,8 +126,8 @@ def run(
         _check_same(path, definition)
         console.print(f"Going on with {path}", markup=False)
     else:
-        tokens = {entrant.key: secrets.token_urlsafe(24) for entrant in roster.entrants if entrant.remote}
-        begin(definition, roster, path, choice.kind, tokens)
+        last = newest_season(store) if store else earlier
+        begun(definition, roster, path, choice, last if new_version else None, console)
     go_on(path, workers, output, choice, door, console)
 
 
@@ -145,38 +150,6 @@ def resume(
     choice = shut_in(sandbox, Roster(league.entrants), trust_bots, console)
     door = _door(league.definition, listen, insecure, tls_cert, tls_key)
     go_on(store, workers, output, choice, door, console)
-
-
-def _entered(file: Path, until_resolved: float | None, console: Console) -> tuple[Definition, Roster]:
-    """The definition in a file, and who takes part; those that cannot are told."""
-    definition = load_definition(file)
-    if until_resolved is not None:
-        definition = definition.with_schedule(until_resolved=until_resolved)
-    roster = only_checked(definition, enter(definition), file)
-    for one in roster.skipped:
-        console.print(f"skipped {plain_text(one.path)}: {plain_text(one.reason)}", markup=False)
-    return definition, roster
-
-
-def _timed(
-    definition: Definition,
-    roster: Roster,
-    seconds: float,
-    choice: Choice,
-    path: Path,
-    earlier: Path,
-    workers: int,
-    console: Console,
-) -> Definition:
-    """The definition with the sets that fit into the time; a league that has begun keeps those that were picked then."""
-    if path.exists():
-        with Store.read(path) as reader:
-            return definition.with_sets(read_league(reader).definition.schedule.sets)
-    rate = rate_of(definition, roster, choice.kind, earlier, workers)
-    timed = within(definition, roster, seconds, rate)
-    sets = counted(timed.schedule.sets, "set")
-    console.print(f"{sets} for each table in {duration(seconds)}, {rate.source}", markup=False)
-    return timed
 
 
 def _check_same(path: Path, definition: Definition) -> None:

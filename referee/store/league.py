@@ -16,6 +16,7 @@ from referee.record import canonical, result_digest
 from referee.store.chain import chain_next, chain_start
 from referee.store.reader import Reader
 from referee.store.schema import (
+    KEEP,
     SCHEMA,
     SCHEMA_VERSION,
     Finished,
@@ -23,6 +24,11 @@ from referee.store.schema import (
     StoreError,
     check_version,
 )
+
+# Games come in no order of their ids. These keep the pages of the indexes at hand, and write each of them home seldom,
+# so that a game costs as much in a large store as in a small one.
+_CACHE_KIB = 65_536
+_PAGES_A_CHECKPOINT = 8_000
 
 _COMPRESSION = 1  # records shrink fourfold at once; a higher level costs more than it saves
 
@@ -79,6 +85,8 @@ class Store(Reader):
             db.execute("PRAGMA journal_mode = WAL")
             _write_durably(path, db)
             db.execute("PRAGMA foreign_keys = ON")
+            db.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+            db.execute(f"PRAGMA wal_autocheckpoint = {_PAGES_A_CHECKPOINT}")
             if not fresh:
                 check_version(path, db)
         except (sqlite3.DatabaseError, StoreError) as error:
@@ -165,6 +173,22 @@ class Store(Reader):
                 "INSERT INTO fixture VALUES (?, ?, ?, ?)",
                 [(f.id, f.set_id, f.rotation, json.dumps(f.seats)) for f in fixtures],
             )
+
+    def keep_sets(self, other: Path, set_ids: Iterable[str]) -> None:
+        """Takes scored sets over from another store, with their games, records and rulings; they are open here.
+
+        Raises ``StoreError`` if this store has no such sets, or games already.
+        """
+        self._db.execute("ATTACH ? AS other", (str(other),))
+        try:
+            with self._transaction() as db:
+                db.execute("CREATE TEMP TABLE kept (id TEXT PRIMARY KEY)")
+                db.executemany("INSERT INTO kept VALUES (?)", [(one,) for one in set_ids])
+                for statement in KEEP.split(";"):
+                    db.execute(statement)
+                db.execute("DROP TABLE temp.kept")
+        finally:
+            self._db.execute("DETACH other")
 
     # Playing.
 

@@ -44,6 +44,25 @@ CREATE TABLE fault (
 CREATE INDEX no_contest ON attempt (fixture_id) WHERE outcome = 'NO_CONTEST';
 """
 
+KEEP = """
+CREATE TEMP TABLE taken AS
+    SELECT row_number() OVER (ORDER BY g.number) AS number, g.fixture_id, g.redeal, g.attempt_id
+    FROM other.game g JOIN other.fixture f ON f.id = g.fixture_id
+    JOIN other.game_set s ON s.id = f.set_id AND s.redeal = g.redeal
+    WHERE s.id IN (SELECT id FROM temp.kept) AND s.state = 'SCORED';
+UPDATE main.game_set SET (redeal, state, chain, games) =
+    (SELECT o.redeal, o.state, o.chain, o.games FROM other.game_set o WHERE o.id = game_set.id)
+    WHERE id IN (SELECT id FROM temp.kept);
+INSERT INTO main.attempt SELECT t.number, a.fixture_id, a.redeal, a.started, a.ended, a.outcome, a.reason, '[]'
+    FROM temp.taken t JOIN other.attempt a ON a.id = t.attempt_id;
+INSERT INTO main.game SELECT g.fixture_id, g.redeal, t.number, t.number, g.record, g.record_digest, g.result_digest,
+    g.summary FROM temp.taken t JOIN other.game g ON g.fixture_id = t.fixture_id AND g.redeal = t.redeal
+    ORDER BY t.number;
+INSERT INTO main.ruling SELECT r.* FROM other.ruling r JOIN temp.taken t USING (fixture_id, redeal);
+DROP TABLE temp.taken
+"""
+"""Takes the sets of ``temp.kept`` over from the store ``other``; games are numbered anew, in their old order."""
+
 
 class StoreError(Exception):
     """A store that cannot be opened, is in use, or refuses what would contradict it. Names the file and the remedy."""

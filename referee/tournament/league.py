@@ -7,6 +7,7 @@ the master of all packs with its commitment. ``resume`` needs the store alone.
 import os
 import platform
 import sys
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -61,18 +62,39 @@ def begin(
     sandbox: str,
     tokens: dict[str, str],
     revealed: bytes | None = None,
+    earlier: Sequence[Mapping[str, Any]] = (),
+    kept: tuple[Path, Iterable[str]] | None = None,
 ) -> Schedule:
     """Makes the store of a new league and enters its schedule; raises ``StoreError`` or ``ScheduleError``.
 
     ``tokens`` are those of the remote bots, by entrant key. ``revealed`` is the master of an earlier league, to play its
-    packs again.
+    packs again. ``earlier`` has the masters of sets that come from seasons before, as ``season.Kept`` gives them; ``kept`` is
+    the store and the sets whose games are taken over.
     """
     schedule = plan(definition.shape(), roster.entrants)
+    facts = _facts(definition, roster, schedule, sandbox, revealed)
+    facts |= {"tokens": tokens, "earlier": [dict(entry) for entry in earlier]}
+    with draft_of(path) as draft, Store.create(draft, facts) as store:
+        store.add_entrants([(entrant.key, _about(entrant)) for entrant in roster.entrants])
+        store.add_sets(
+            definition.tournament.name,
+            [planned.id for planned in schedule.sets],
+            [FixtureRow(f.id, f.set_id, f.rotation, f.seats) for f in schedule.fixtures],
+        )
+        if kept is not None:
+            store.keep_sets(*kept)
+    return schedule
+
+
+def _facts(
+    definition: Definition, roster: Roster, schedule: Schedule, sandbox: str, revealed: bytes | None
+) -> dict[str, Any]:
+    """What is fixed for a new league, and the master of its packs."""
     seed = definition.schedule.seed
     master = deals.seeded_master(seed) if seed is not None else revealed or deals.secret_master()
     again = [_PLAYED_BEFORE] if revealed else []
     digest = definition.digest()
-    facts = {
+    return {
         "name": definition.tournament.name,
         "definition": definition.canonical(),
         "folder": str(definition.folder.absolute()),
@@ -88,16 +110,7 @@ def begin(
         "state": "running",
         "notes": [*schedule.notes, *roster.notes, *again],
         "skipped": [[one.path, one.reason] for one in roster.skipped],
-        "tokens": tokens,
     }
-    with draft_of(path) as draft, Store.create(draft, facts) as store:
-        store.add_entrants([(entrant.key, _about(entrant)) for entrant in roster.entrants])
-        store.add_sets(
-            definition.tournament.name,
-            [planned.id for planned in schedule.sets],
-            [FixtureRow(f.id, f.set_id, f.rotation, f.seats) for f in schedule.fixtures],
-        )
-    return schedule
 
 
 def rules_of(definition: Definition) -> RuleSet:
@@ -193,6 +206,9 @@ def plan_of(
         max_processes=most_processes(league.definition),
         listen=listen,
         tls=tls,
+        earlier={
+            one: bytes.fromhex(entry["master"]) for entry in league.facts.get("earlier", ()) for one in entry["sets"]
+        },
     )
 
 

@@ -1,5 +1,6 @@
 """What one process needs to play games: plain data, so that it can be sent to a worker."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -62,6 +63,11 @@ class LeaguePlan:
     terminal: bool = False
     listen: str = ""
     tls: tuple[str, str] | None = None
+    earlier: Mapping[str, bytes] = field(default_factory=dict, repr=False)
+
+    def master_of(self, set_id: str) -> bytes:
+        """The master of a set's packs: the league's, or that of an earlier season for sets kept from it (``earlier``)."""
+        return self.earlier.get(set_id, self.master)
 
     def spec(self, game: GamePlan, game_id: int) -> GameSpec:
         """The game as the umpire is told it. ``game_id`` is random and means nothing.
@@ -74,7 +80,9 @@ class LeaguePlan:
                 seat,
                 self.seats,
                 self.rules,
-                bot_seed=deals.bot_seed(self.master, self.league, game.set_id, game.rotation % self.seats, seat),
+                bot_seed=deals.bot_seed(
+                    self.master_of(game.set_id), self.league, game.set_id, game.rotation % self.seats, seat
+                ),
             )
             for seat in range(self.seats)
         )
@@ -82,7 +90,7 @@ class LeaguePlan:
 
     def pack(self, game: GamePlan, deal: int) -> tuple[int, ...]:
         """The pack of one deal of a game; all rotations of a set share it."""
-        return deals.shuffle(deals.deal_key(self.master, self.league, game.set_id, deal, game.redeal))
+        return deals.shuffle(deals.deal_key(self.master_of(game.set_id), self.league, game.set_id, deal, game.redeal))
 
     def about(self, game: GamePlan) -> dict[str, Any]:
         """What a record says of its game besides the play."""

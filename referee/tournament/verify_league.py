@@ -44,6 +44,9 @@ def check_definition(league: League, found: Findings, published: str | None) -> 
         found.differ(Check.COMMITMENT, "commitment that was published", published, own)
     seed = definition.schedule.seed
     found.differ(Check.COMMITMENT, "whether the master follows from a seed", league.seeded, seed is not None)
+    for number, entry in enumerate(facts.get("earlier", ())):
+        theirs = deals.commitment(bytes.fromhex(entry["master"]), entry["digest"])
+        found.differ(Check.COMMITMENT, f"commitment of earlier season {number + 1}", entry["commitment"], theirs)
     if seed is not None and league.master != deals.seeded_master(seed):
         found.differ(Check.COMMITMENT, "master", "another", f"that of the seed {seed!r}")
 
@@ -218,6 +221,10 @@ def notes(league: League, sets: Sequence[SetRow], superseded: int) -> Iterator[s
         yield "The packs follow from a public seed: reproducible, not secret."
     else:
         yield "The commitment shows that the packs were fixed before the first deal, not how the master was chosen."
+    kept = sum(len(entry["sets"]) for entry in facts.get("earlier", ()))
+    if kept:
+        commitments = ", ".join(str(entry["commitment"]) for entry in facts["earlier"])
+        yield f"Sets kept from earlier seasons: {kept}, with packs that were committed to then: {commitments}"
     code = facts.get("code")
     played = code if isinstance(code, dict) else {}
     if played.get("house") != HOUSE_VERSION:

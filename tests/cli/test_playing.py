@@ -109,6 +109,20 @@ def test_as_many_sets_are_played_as_fit_into_a_time_and_the_league_goes_on_with_
     assert wrong.returncode == 2
 
 
+def test_a_new_version_plays_only_the_sets_that_have_it(folder: Path) -> None:
+    (folder / "third.py").write_text(FIRST)
+    more = (LEAGUE + '[[bots]]\npath = "third.py"\n').replace('seed = "cli"', "")
+    (folder / "two.toml").write_text(more)
+    assert referee(folder, "run", "two.toml", "--sandbox", "none").returncode == 0
+    (folder / "third.py").write_text(LAST)
+    done = referee(folder, "run", "two.toml", "--sandbox", "none", "--new-version", "--output", "plain")
+    assert done.returncode == 0, done.stderr
+    assert "3 sets kept from leagues/two.sqlite" in done.stderr
+    kept = set(scored(folder / "leagues/two.sqlite")) & set(scored(folder / "leagues/two-2.sqlite"))
+    assert len(kept) == 6
+    assert referee(folder, "verify", "leagues/two-2.sqlite").returncode == 0
+
+
 def test_changed_bots_are_refused_with_the_remedy(folder: Path) -> None:
     done = referee(folder, "run", "two.toml", "--sandbox", "none", "--output", "plain")
     assert done.returncode == 0

@@ -1,0 +1,62 @@
+"""Before a league begins: who takes part, how many sets fit into a time, what is kept of the season before."""
+
+import secrets
+from pathlib import Path
+
+from rich.console import Console
+
+from referee.cli.dry import duration, rate_of, within
+from referee.cli.screen import plain_text
+from referee.cli.tables import counted
+from referee.seats.sandbox import Choice
+from referee.store import Store
+from referee.tournament.checked import only_checked
+from referee.tournament.definition import Definition, load_definition
+from referee.tournament.entrants import Roster, enter
+from referee.tournament.league import begin, read_league
+from referee.tournament.season import kept_of
+
+
+def entered(file: Path, until_resolved: float | None, console: Console) -> tuple[Definition, Roster]:
+    """The definition in a file, and who takes part; those that cannot are told."""
+    definition = load_definition(file)
+    if until_resolved is not None:
+        definition = definition.with_schedule(until_resolved=until_resolved)
+    roster = only_checked(definition, enter(definition), file)
+    for one in roster.skipped:
+        console.print(f"skipped {plain_text(one.path)}: {plain_text(one.reason)}", markup=False)
+    return definition, roster
+
+
+def begun(
+    definition: Definition, roster: Roster, path: Path, choice: Choice, last: Path | None, console: Console
+) -> None:
+    """Begins a league at a new path; with ``last``, the season before, it keeps the sets that are still the same."""
+    tokens = {entrant.key: secrets.token_urlsafe(24) for entrant in roster.entrants if entrant.remote}
+    if last is None:
+        begin(definition, roster, path, choice.kind, tokens)
+        return
+    kept = kept_of(last, definition, roster)
+    begin(definition, roster, path, choice.kind, tokens, earlier=kept.earlier, kept=(kept.store, kept.sets))
+    console.print(f"{counted(len(kept.sets), 'set')} kept from {last}", markup=False)
+
+
+def timed(
+    definition: Definition,
+    roster: Roster,
+    seconds: float,
+    choice: Choice,
+    path: Path,
+    earlier: Path,
+    workers: int,
+    console: Console,
+) -> Definition:
+    """The definition with the sets that fit into the time; a league that has begun keeps those that were picked then."""
+    if path.exists():
+        with Store.read(path) as reader:
+            return definition.with_sets(read_league(reader).definition.schedule.sets)
+    rate = rate_of(definition, roster, choice.kind, earlier, workers)
+    chosen = within(definition, roster, seconds, rate)
+    sets = counted(chosen.schedule.sets, "set")
+    console.print(f"{sets} for each table in {duration(seconds)}, {rate.source}", markup=False)
+    return chosen
