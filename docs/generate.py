@@ -86,7 +86,8 @@ def definition_fields() -> str:
     """Every field of a tournament definition, section by section."""
     schema = definition_schema()
     sections = []
-    for name, entry in schema["properties"].items():
+    for name, told in schema["properties"].items():
+        entry = next((kind for kind in told.get("anyOf", [told]) if kind.get("type") != "null"), told)
         model = schema["$defs"].get(_reference(entry))
         if model is not None:
             title = f"[[{name}]]" if entry.get("type") == "array" else f"[{name}]"

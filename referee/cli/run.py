@@ -109,7 +109,7 @@ def run(
     """Play a league from its definition, or go on with it, and print the standings."""
     console = Console(stderr=True)
     definition, roster = entered(definition_file, until_resolved, console)
-    require_built(roster.entrants)
+    require_built(roster.bots)
     earlier = newest_season(store_path(str(definition_file), LEAGUES))
     path = store or earlier
     if new_season or new_version:
@@ -167,7 +167,7 @@ def shut_in(wanted: Sandbox, roster: Roster, trusted: bool, console: Console) ->
     choice = choose_sandbox(wanted.value)
     local = any(not entrant.remote for entrant in roster.entrants)
     if choice.kind == "none" and local:
-        if any(entrant.submitted for entrant in roster.entrants) and not trusted:
+        if any(entrant.submitted for entrant in roster.bots) and not trusted:
             raise LeagueError(f"{choice.line} Submitted bots are not run like that; add --trust-bots if you trust them")
         console.print(choice.line, style="yellow", markup=False)
     return choice
@@ -313,7 +313,7 @@ def play(
         raise typer.BadParameter("name at least one bot, for example: referee play careful random")
     definition = parse_definition(_quick_definition(bots, games, variant, seed, no_clock), folder=Path.cwd())
     roster = enter(definition)
-    require_built(roster.entrants)
+    require_built(roster.bots)
     console = Console(stderr=True)
     choice = choose_sandbox(sandbox.value)
     path = keep or free_season(LEAGUES / "play.sqlite")

@@ -62,6 +62,7 @@ FILES: Final[dict[str, Schema]] = {
     ),
     "entrants.jsonl": _line(
         "An entrant, in the order of entry.",
+        ("partner",),
         key=_of("string", "Its name in the league: what all other files call it."),
         name=_of("string", "The bot's name."),
         version=_of("string", "The bot's version."),
@@ -70,6 +71,9 @@ FILES: Final[dict[str, Schema]] = {
         folder=_of(_OR_NONE, "The name of its folder."),
         remote=_of("boolean", "Whether it dialled in from elsewhere."),
         withdrawn=_of(_OR_NONE, "Why it left the league, if it did."),
+        partner=_of(
+            "object", "In a pair of two bots, the one at the other seat of the side; version and digest are of both."
+        ),
     ),
     "sets.jsonl": _line(
         "A set, in schedule order.",

@@ -65,7 +65,7 @@ def check_schedule(schedule: Schedule, entrants: Sequence[str]) -> Balance:
     first = entrants[0] if schedule.shape.format == "gauntlet" else None
     findings = (
         _pairs_meet(pairs, first),
-        _seats(shares),
+        _seats(schedule, shares),
         _packs(schedule),
         _ids(schedule),
     )
@@ -108,8 +108,14 @@ def _range(least: int, most: int) -> str:
     return f"{most} {noun}" if least == most else f"{least} to {most} {noun}"
 
 
-def _seats(shares: Sequence[Share]) -> Finding:
+def _seats(schedule: Schedule, shares: Sequence[Share]) -> Finding:
+    """Each entrant holds each seat equally often; in a pair of two bots, each of them."""
     uneven = [share for share in shares if len(set(share.seats)) > 1]
+    if schedule.shape.pairs and not uneven:
+        held = Counter((one, seat) for game in schedule.fixtures for seat, one in enumerate(game.processes))
+        bots = {one for one, _ in held}
+        odd = {key for key, slot in bots if len({held[(key, slot), seat] for seat in range(schedule.shape.seats)}) > 1}
+        uneven = [share for share in shares if share.entrant in odd]
     if not uneven:
         return Finding("seats", ok=True, sentence="every entrant holds each seat equally often")
     worst = max(uneven, key=lambda share: max(share.seats) - min(share.seats))

@@ -28,12 +28,13 @@ from referee.tournament.schedule import Shape
 from referee.tournament.sections import (
     BotSection,
     LimitsSection,
+    PairSection,
     PolicySection,
     ScheduleSection,
     Section,
     TournamentSection,
 )
-from referee.tournament.sense import findings
+from referee.tournament.sense import findings, pairing
 from referee.tournament.shipped import shipped_tournaments
 from referee.tournament.toml_file import Document, parse, read_text
 
@@ -62,6 +63,14 @@ class Definition(Section):
         max_length=10_000, strict=False, description="Who plays.", json_schema_extra={"minItems": 1}
     )
 
+    pairs: tuple[PairSection, ...] | None = Field(
+        default=None,
+        min_length=1,
+        max_length=10_000,
+        strict=False,
+        description="Who plays with whom, in games of partners. Absent: each bot holds both seats of its side.",
+    )
+
     _document: Document = PrivateAttr(default=Document("definition", {}, {(): 0}))
     _folder: Path = PrivateAttr(default=Path())
 
@@ -82,6 +91,7 @@ class Definition(Section):
         found = findings(
             self.tournament.variant, self.tournament, self.rules, self.schedule, self.limits, self.policy, self.bots
         )
+        found += pairing(self)
         if found:
             raise finding_error(*found)
         return self
@@ -116,6 +126,7 @@ class Definition(Section):
             duplicate=self.schedule.duplicate,
             sets=self.schedule.sets,
             max_tables=self.schedule.max_tables,
+            pairs=bool(self.pairs),
         )
 
     def with_sets(self, sets: int) -> Self:

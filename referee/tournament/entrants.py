@@ -6,8 +6,9 @@ away from anybody: where a name is taken or wanted twice, submissions are called
 """
 
 import glob
+import hashlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -33,7 +34,8 @@ class Entrant:
     ``key`` is its unique name (``careful#2``), ``name`` the bot's (``careful``), and ``copy_of`` the key of the first
     copy (``None`` for that one itself). A remote entrant has no command, folder or digest, and may take ``wait_s``
     seconds to dial in. ``variants`` is empty where the bot does not say what it plays. ``submitted`` marks bots from
-    ``bots_from``: programs of somebody else. ``build``, ``description`` and ``only`` are those of ``BotSource``.
+    ``bots_from``: programs of somebody else. ``build``, ``description`` and ``only`` are those of ``BotSource``. In a pair of
+    two bots, ``partner`` is the one at the second seat of the side; version and digest are those of both together.
     """
 
     key: str
@@ -50,6 +52,7 @@ class Entrant:
     only: tuple[str, ...] = ()
     submitted: bool = False
     wait_s: int = 0
+    partner: "Entrant | None" = None
 
     def command(self) -> Command:
         """How to start it; ``ValueError`` for a remote one, which nobody here can start."""
@@ -73,6 +76,11 @@ class Roster:
     entrants: tuple[Entrant, ...]
     skipped: tuple[Skipped, ...] = ()
     notes: tuple[str, ...] = ()
+
+    @property
+    def bots(self) -> tuple[Entrant, ...]:
+        """Every bot that plays, the partners in pairs too."""
+        return tuple(bot for one in self.entrants for bot in (one, one.partner) if bot is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +119,33 @@ def enter(definition: Definition) -> Roster:
         raise DefinitionError(sorted(dict.fromkeys(problems), key=lambda problem: (problem.file, problem.line)))
     renamed, notes = _renamed(submitted, {one.name.casefold() for one in invited}, skipped)
     in_file_order = sorted([*invited, *renamed], key=lambda one: one.place)
-    return Roster(tuple(seat for one in in_file_order for seat in _copies(one)), tuple(skipped), tuple(notes))
+    bots = tuple(seat for one in in_file_order for seat in _copies(one))
+    return Roster(tuple(_paired(definition, bots)), tuple(skipped), tuple(notes))
+
+
+def _paired(definition: Definition, bots: Sequence[Entrant]) -> Iterator[Entrant]:
+    """The pairs of the definition, or the bots themselves where it has none; ``DefinitionError`` for unknown names."""
+    if not definition.pairs:
+        yield from bots
+        return
+    known = {bot.key: bot for bot in bots}
+    names = [pair.name or " + ".join(pair.bots) for pair in definition.pairs]
+    problems = []
+    for place, (pair, name) in enumerate(zip(definition.pairs, names, strict=True)):
+        for key in sorted(set(pair.bots) - known.keys()):
+            meant = near(key, list(known))
+            remedy = f'did you mean "{meant}"?' if meant else "add a [[bots]] entry for it"
+            problems.append(definition.problem(("pairs", place, "bots"), shown(key), one_of(list(known)), remedy))
+        if name.casefold() in map(str.casefold, names[:place]):
+            found = f"the name {shown(name)} a second time"
+            problems.append(definition.problem(("pairs", place), found, "a name for each pair", 'add name = "..."'))
+    if problems:
+        raise DefinitionError(problems)
+    for pair, name in zip(definition.pairs, names, strict=True):
+        one, other = (known[key] for key in pair.bots)
+        digest = hashlib.sha256(f"{one.digest} {other.digest}".encode()).hexdigest()
+        version = f"{one.version}+{other.version}"
+        yield replace(one, key=name, name=name, version=version, digest=digest, copy_of=None, partner=other)
 
 
 def _invited(definition: Definition, place: int, entry: BotSection) -> _Candidate:

@@ -99,7 +99,10 @@ def _entrant(key: str, about: Mapping[str, Any]) -> dict[str, Any]:
     """An entrant without the folders of our machine."""
     argv = [Path(word).name if os.path.isabs(word) else word for word in about["argv"]]  # noqa: PTH117  # a word, no path yet
     folder = about["folder"] and Path(about["folder"]).name
-    return {"key": key, **about, "argv": argv, "folder": folder}
+    told = {"key": key, **about, "argv": argv, "folder": folder}
+    if partner := about.get("partner"):
+        told["partner"] = _entrant(partner["key"], partner)
+    return told
 
 
 def _facts(league: League) -> dict[str, Any]:

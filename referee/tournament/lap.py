@@ -136,7 +136,7 @@ class Lap:
         return lambda process: self._sink.launched([{"entrant": key, "pid": process.pid, "sandbox": process.sandbox}])
 
     def _starter(self, key: str, slot: int, address: str, guest: Guest, folder: Path) -> Callable[[], BotProcess]:
-        command = self.plan.bots[key].command
+        command = self.plan.bots[key].command_of(slot)
         if command is None:
             raise TypeError(f"{key} is no local bot")
         return lambda: launch(

@@ -132,6 +132,7 @@ def _about(entrant: Entrant) -> dict[str, Any]:
         "variants": list(entrant.variants),
         "description": entrant.description,
         "wait_s": entrant.wait_s,
+        **({"partner": {"key": entrant.partner.key, **_about(entrant.partner)}} if entrant.partner else {}),
     }
 
 
@@ -139,23 +140,7 @@ def read_league(store: Source) -> League:
     """The league of a store; raises ``LeagueError`` if this version cannot read it."""
     facts = store.league()
     try:
-        entrants = tuple(
-            Entrant(
-                key=key,
-                name=about["name"],
-                version=about["version"],
-                argv=tuple(about["argv"]),
-                folder=Path(about["folder"]) if about["folder"] else None,
-                digest=about["digest"],
-                remote=about["remote"],
-                variants=tuple(about["variants"]),
-                copy_of=about["copy_of"],
-                description=about["description"],
-                submitted=about["submitted"],
-                wait_s=about["wait_s"],
-            )
-            for key, about in store.entrants().items()
-        )
+        entrants = tuple(_entrant(key, about) for key, about in store.entrants().items())
         return League(
             facts["name"],
             restore_definition(facts["definition"], facts["folder"]),
@@ -168,6 +153,26 @@ def read_league(store: Source) -> League:
         )
     except KeyError as error:
         raise LeagueError(f"{store.path} lacks {error}: it was written by another version of the referee") from None
+
+
+def _entrant(key: str, about: Mapping[str, Any]) -> Entrant:
+    """What ``_about`` wrote down."""
+    partner = about.get("partner")
+    return Entrant(
+        key=key,
+        name=about["name"],
+        version=about["version"],
+        argv=tuple(about["argv"]),
+        folder=Path(about["folder"]) if about["folder"] else None,
+        digest=about["digest"],
+        remote=about["remote"],
+        variants=tuple(about["variants"]),
+        copy_of=about["copy_of"],
+        description=about["description"],
+        submitted=about["submitted"],
+        wait_s=about["wait_s"],
+        partner=_entrant(partner["key"], partner) if partner else None,
+    )
 
 
 def check_unchanged(league: League) -> None:
@@ -218,12 +223,16 @@ def most_processes(definition: Definition) -> int:
 
 
 def _bot_plan(entrant: Entrant, token: str) -> BotPlan:
-    command = None
-    if not entrant.remote and entrant.folder is not None:
-        lone_file = len(entrant.argv) == 2 and (entrant.folder / entrant.argv[1]).suffix == ".py"
-        only = (entrant.argv[1],) if lone_file and not (entrant.folder / "bot.toml").exists() else ()
-        command = Command(entrant.argv, entrant.folder, entrant.key, only=only)
-    return BotPlan(entrant.key, entrant.version, command, token, float(entrant.wait_s))
+    partner = _command(entrant.partner) if entrant.partner else None
+    return BotPlan(entrant.key, entrant.version, _command(entrant), token, float(entrant.wait_s), partner)
+
+
+def _command(entrant: Entrant) -> Command | None:
+    if entrant.remote or entrant.folder is None:
+        return None
+    lone_file = len(entrant.argv) == 2 and (entrant.folder / entrant.argv[1]).suffix == ".py"
+    only = (entrant.argv[1],) if lone_file and not (entrant.folder / "bot.toml").exists() else ()
+    return Command(entrant.argv, entrant.folder, entrant.key, only=only)
 
 
 def host() -> dict[str, str]:

@@ -17,13 +17,21 @@ from referee.view import Chair
 
 @dataclass(frozen=True, slots=True)
 class BotPlan:
-    """How one entrant gets to the table. ``command`` is ``None`` for a remote bot, whose ``token`` is fixed."""
+    """How one entrant gets to the table. ``command`` is ``None`` for a remote bot, whose ``token`` is fixed.
+
+    ``partner`` starts the bot at the other seat of the side, where that is another one.
+    """
 
     key: str
     version: str
     command: Command | None
     token: str = ""
     wait_seconds: float = 600.0
+    partner: Command | None = None
+
+    def command_of(self, slot: int) -> Command | None:
+        """What starts the bot in that slot of the entrant."""
+        return self.partner if slot and self.partner is not None else self.command
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ rotation r, seat i holds chair (i + r) mod n of that order.
 * Sides: k = sides entrants, each holding the n / sides chairs of its side (slots 0, 1 ...), so k rotations are enough:
   after them each bot has held every seat once. The other n - k rotations would repeat the same games with the slots,
   which run the same program, changed about.
+* Pairs of two bots: as sides, but the slots run different programs, so all n rotations are played.
 * Plain (no duplicate): set s has the one game with rotation s mod k, and the order changes every k sets. So each k sets
   in a row give each bot every seat equally often, and k! sets use every arrangement once.
 """
@@ -64,6 +65,12 @@ class Shape:
     duplicate: bool = True
     sets: int = 6
     max_tables: int = 2000
+    pairs: bool = False
+
+    @property
+    def rotations(self) -> int:
+        """Games of a duplicate set: after so many, each bot has held each seat once."""
+        return self.seats if self.pairs else self.table_size
 
     @property
     def table_size(self) -> int:
@@ -305,11 +312,12 @@ def _bots(number: int) -> str:
 
 def _planned(shape: Shape, table: tuple[str, ...], versions: dict[str, str], s: int) -> PlannedSet:
     size = len(table)
-    turn = s if shape.duplicate else s // size
-    orders = cyclic_orders(size, -(-shape.sets // (1 if shape.duplicate else size)))
+    same = 1 if shape.duplicate else shape.rotations  # sets in a row with one order
+    orders = cyclic_orders(size, -(-shape.sets // same))
+    turn = s // same
     order = tuple(table[place] for place in orders[turn % len(orders)])
     name = _set_id([(key, versions[key]) for key in table], s)
-    rotations = tuple(range(size)) if shape.duplicate else (s % size,)
+    rotations = tuple(range(shape.rotations)) if shape.duplicate else (s % shape.rotations,)
     return PlannedSet(name, table, s, order, rotations, shape.seats)
 
 
@@ -323,12 +331,12 @@ def _set_id(players: Sequence[tuple[str, str]], s: int) -> str:
 
 
 def _notes(shape: Shape) -> Iterator[str]:
-    size = shape.table_size
-    if not shape.duplicate and shape.sets % size:
+    turns = shape.rotations
+    if not shape.duplicate and shape.sets % turns:
         yield (
-            f"sets = {shape.sets} is no multiple of {size}: some bots hold some seats one game more often than others."
+            f"sets = {shape.sets} is no multiple of {turns}: some bots hold some seats one game more often than others."
         )
-    orders = factorial(size - 1) * (1 if shape.duplicate else size)
+    orders = factorial(shape.table_size - 1) * (1 if shape.duplicate else turns)
     if shape.sets % orders:
         yield (
             f"sets = {shape.sets} is no multiple of {orders}: not every bot has every neighbour equally often at a table."

@@ -256,3 +256,15 @@ class BotSection(Section):
         if source != "remote" and self.wait is not None:
             findings.append(Finding(("wait",), "wait only beside remote = true", "delete wait"))
         return findings
+
+
+class PairSection(Section):
+    """One ``[[pairs]]`` entry: two bots that are partners, and are ranked as one."""
+
+    bots: tuple[str, str] = Field(
+        strict=False,
+        description="The two bots by their names in this tournament: the first seat of the side, and its partner's.",
+        examples=[["careful", "random"]],
+        json_schema_extra={"x-allowed": "two names of bots"},
+    )
+    name: BotName | None = Field(default=None, description='Name of the pair. Absent: both, as in "careful + random".')

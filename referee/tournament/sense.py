@@ -1,7 +1,7 @@
 """Faults of a definition that no section shows alone: whether its sections make sense together."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from referee.rules import RuleSet, RuleSetError, variant
 from referee.rules.ruleset import allowed_values, meanings
@@ -10,6 +10,7 @@ from referee.tournament.problems import near, one_of, plain, shown
 from referee.tournament.sections import (
     BotSection,
     LimitsSection,
+    PairSection,
     PolicySection,
     ScheduleSection,
     TournamentSection,
@@ -107,6 +108,52 @@ def _seats_fault(rules: RuleSet, seats: int) -> str:
     except RuleSetError as error:
         return str(error).removeprefix(f"{error.field}: ")
     return ""
+
+
+class _Whole(Protocol):
+    """The parts of a definition that pairs have to fit."""
+
+    @property
+    def tournament(self) -> TournamentSection:
+        """``[tournament]``."""
+
+    @property
+    def schedule(self) -> ScheduleSection:
+        """``[schedule]``."""
+
+    @property
+    def policy(self) -> PolicySection:
+        """``[policy]``."""
+
+    @property
+    def bots(self) -> Sequence[BotSection]:
+        """``[[bots]]``."""
+
+    @property
+    def pairs(self) -> Sequence[PairSection] | None:
+        """``[[pairs]]``."""
+
+    def rule_set(self) -> RuleSet:
+        """The rule set played."""
+
+
+def pairing(definition: _Whole) -> list[Finding]:
+    """Pairs need a game of sides of two, bots that start here, and a schedule that knows them."""
+    if not definition.pairs:
+        return []
+    where, rules, found = ("pairs",), definition.rule_set(), []
+    if not rules.sides or definition.tournament.seats != 2 * rules.sides:
+        allowed = f"no pairs where {rules.title} has {definition.tournament.seats} seats: no side has just two"
+        found.append(
+            Finding(where, allowed, 'delete [[pairs]], or choose a game of partners: variant = "partnership-pitch"')
+        )
+    if definition.schedule.format == "compare":
+        found.append(Finding(where, 'no pairs where format = "compare"', "delete [[pairs]]"))
+    if definition.policy.checked:
+        found.append(Finding(where, "no pairs where [policy] checked = true", "delete checked, or [[pairs]]"))
+    if any(bot.remote for bot in definition.bots):
+        found.append(Finding(where, "no pairs beside remote bots", "give the remote bot a path, or delete [[pairs]]"))
+    return found
 
 
 def _remote(schedule: ScheduleSection, policy: PolicySection, bots: Sequence[BotSection | None]) -> Iterator[Finding]:
