@@ -7,7 +7,7 @@ BIN := .venv/bin
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv league bots test lint format types imports proto-lint check-generated coverage oracle mutants chaos bench proof docs clean
+.PHONY: help venv league bots test lint format types imports proto-lint check-generated coverage oracle mutants chaos bench proof error-rates variance docs clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r name what; do printf '  make %-16s %s\n' "$$name" "$$what"; done
@@ -28,8 +28,15 @@ help: ## list these targets
 
 venv: .venv/dev.stamp ## make .venv with everything for development
 
+BUILT = $(wildcard $(foreach products,bin build dist target,sample_bots/*/*/$(products)))
+
 league: .venv/runtime.stamp ## run a real league of sample bots, of every language that is built, and write its report
+ifeq ($(BUILT),)
+	@$(BIN)/referee run tournaments/kitchen.toml --new-season
+	@echo 'Bots in other languages: make bots builds those that this machine has a compiler for, and make league plays them too.'
+else
 	@$(BIN)/referee run tournaments/languages.toml --new-season --trust-bots
+endif
 
 bots: .venv/runtime.stamp ## build the sample bots of every language that this machine has a compiler for
 	@$(BIN)/referee build --quiet --skip-missing $(sort $(dir $(wildcard sample_bots/*/*/bot.toml)))
@@ -77,10 +84,16 @@ chaos: .venv/dev.stamp ## kill a referee a thousand times while it plays, and pr
 
 bench: .venv/dev.stamp ## run each benchmark; each prints its ratio to a yardstick of the same run
 	@$(BIN)/python -c 'import pyspiel' 2>/dev/null || $(BIN)/python -m pip install -q open_spiel || echo 'bench: open_spiel is not to be had here, the kernel has no yardstick'
-	@set -e; for program in kernel wire ratings; do echo "== $$program"; $(BIN)/python "benchmarks/$$program.py"; done
+	@set -e; for program in kernel wire ratings languages; do echo "== $$program"; $(BIN)/python "benchmarks/$$program.py"; done
 
 proof: .venv/runtime.stamp ## play the leagues that prove the sample bots, and print the proof
 	@$(BIN)/python benchmarks/proof.py
+
+error-rates: .venv/runtime.stamp ## simulate 10,000 leagues of equals of each kind: how often is anything false ever shown? (ten minutes)
+	@$(BIN)/python benchmarks/error_rates.py
+
+variance: .venv/runtime.stamp ## how many games duplicate deals, compare and house replay save, measured on the sample bots
+	@$(BIN)/python benchmarks/variance.py
 
 docs: .venv/docs.stamp ## build the documentation into docs/_build
 	@$(BIN)/python -m sphinx -W -q docs docs/_build/html

@@ -7,6 +7,7 @@ away from anybody: where a name is taken or wanted twice, submissions are called
 
 import glob
 import hashlib
+import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -170,11 +171,14 @@ def _submissions(definition: Definition, place: int, entry: BotSection, skipped:
     found: list[_Candidate] = []
     for path in paths:
         try:
-            source = find_bot(str((definition.folder / path).absolute()), definition.folder)
+            source = find_bot(os.path.abspath(definition.folder / path), definition.folder)  # noqa: PTH100 (without ..)
             _check_variant(definition, source)
             require_built([source])
         except BotError as error:
-            skipped.append(Skipped(plain(path), "\n".join(map(str, error.problems))))
+            where = Path(os.path.abspath(definition.folder / path))  # noqa: PTH100
+            seen = plain(str(where.relative_to(Path.cwd()) if where.is_relative_to(Path.cwd()) else path))
+            reasons = (str(problem).removeprefix(f"{seen}: ") for problem in error.problems)
+            skipped.append(Skipped(seen, "\n".join(reasons)))
         else:
             file = Path(path)
             folder = file.stem if file.suffix == ".py" else file.name
