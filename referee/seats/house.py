@@ -20,7 +20,7 @@ def house(turn: Turn) -> Action:
     if turn.kind is Kind.PLAY:
         return _play(turn)
     if turn.kind is Kind.NAME_TRUMP:
-        return max(turn.legal, key=lambda suit: (_strength(turn.hand, suit), -suit))
+        return max(turn.legal, key=lambda suit: (strength(turn.hand, suit), -suit))
     if isinstance(turn.legal, Keeps):
         return best_keep(turn.legal, _trumps(turn))
     return _call(turn)
@@ -33,11 +33,11 @@ def _trumps(turn: Turn) -> Mask:
 def _call(turn: Turn) -> Action:
     """Accepts the turned-up suit if the hand may make a point with it: eldest stands, the dealer gives."""
     accept, refuse = (Call.STAND, Call.BEG) if turn.kind is Kind.STAND_OR_BEG else (Call.GIVE, Call.RUN)
-    fine = _strength(turn.hand, (turn.turn_up or 0) >> 4) >= 4
+    fine = strength(turn.hand, (turn.turn_up or 0) >> 4) >= 4
     return accept if fine and accept in turn.legal else refuse
 
 
-def _strength(hand: Mask, suit: int) -> int:
+def strength(hand: Mask, suit: int) -> int:
     """What the hand may make with this trump, in quarters of a point."""
     cards = hand & SUIT_MASKS[suit]
     if not cards:
@@ -48,7 +48,7 @@ def _strength(hand: Mask, suit: int) -> int:
 
 
 def _bid(turn: Turn) -> Action:
-    points = max(_strength(turn.hand, suit) for suit in range(4)) // 4
+    points = max(strength(turn.hand, suit) for suit in range(4)) // 4
     fitting = [bid for bid in turn.legal if 0 < bid <= points]
     return fitting[0] if fitting else min(turn.legal)
 
@@ -57,7 +57,7 @@ def _play(turn: Turn) -> Action:
     cards = list(turn.legal)
     if not turn.trick:
         if turn.trump is None:
-            suit = max(range(4), key=lambda s: _strength(turn.hand, s))
+            suit = max(range(4), key=lambda s: strength(turn.hand, s))
             return max(cards_in(turn.hand & SUIT_MASKS[suit]))
         return min(cards, key=lambda card: (card & 15 == TEN, -(card & 15)))
     pips = sum(PIPS[card] for card in turn.trick)

@@ -1,0 +1,276 @@
+"""How often leagues that look at their results are wrong: simulated leagues of equals, and of unequals for the power.
+
+    python benchmarks/error_rates.py [--leagues 10000] [--only compare] [--only ranks] [--only power] [--write docs/statistics.md]
+
+Each figure is the share of simulated leagues in which something false was *ever* shown, at whichever look: two equals
+told apart, or two versions called equally good that differ by more than the margin. It may not exceed the stated 5 %. The exit code is 1
+if one does; a last row shows what the test does not hold against, and is not counted.
+"""
+
+import argparse
+import random
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import combinations
+from math import sqrt
+from pathlib import Path
+from typing import Final
+
+from referee.tournament.anytime import estimate_at_any_look
+from referee.tournament.comparison import compare
+from referee.tournament.paired import estimate
+from referee.tournament.ranks import separated
+from referee.tournament.results import GameSet, Measures, PlayedGame
+from referee.tournament.versions import FIRST_LOOK
+
+ALPHA: Final = 0.05
+MOST_SETS: Final = 500
+
+Draw = Callable[[random.Random], float]
+"""The difference of two versions in one set."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """A share of so many leagues."""
+
+    label: str
+    wrong: int
+    leagues: int
+    promised: bool = True
+
+    @property
+    def share(self) -> float:
+        """Wrong leagues of all."""
+        return self.wrong / self.leagues
+
+    @property
+    def reach(self) -> float:
+        """Half the width of its own 95 % interval."""
+        return 1.96 * sqrt(max(self.share * (1.0 - self.share), 1.0 / self.leagues) / self.leagues)
+
+
+def looks(most: int, first: int = FIRST_LOOK) -> list[int]:
+    """The looks of a league at one table, as in ``referee.tournament.ending``."""
+    places = []
+    while first < most:
+        places.append(first)
+        first = max(first + 1, int(first * 1.25))
+    return [*places, most]
+
+
+# Two versions
+
+
+def heavy(rng: random.Random) -> float:
+    """Student's t with two degrees of freedom: its variance is infinite."""
+    return rng.gauss(0.0, 1.0) / sqrt(rng.expovariate(1.0))
+
+
+def mostly_nothing(rng: random.Random) -> float:
+    """Nine sets of ten are alike, as for close versions."""
+    return rng.choice((-3.0, -1.0, -1.0, 1.0, 1.0, 3.0)) if rng.random() < 0.1 else 0.0
+
+
+def one_in(times: int, rng: random.Random) -> float:
+    """A gain in nearly all sets, paid for by a loss in one of so many."""
+    return 1.0 if rng.random() >= 1.0 / times else 1.0 - times
+
+
+DRAWS: Final[dict[str, Draw]] = {
+    "normal differences": lambda rng: rng.gauss(0.0, 1.0),
+    "heavy tails (t with 2 degrees of freedom)": heavy,
+    "nine sets of ten alike": mostly_nothing,
+    "two results only (a coin)": lambda rng: rng.choice((-1.0, 1.0)),
+    "skewed (exponential)": lambda rng: rng.expovariate(1.0) - 1.0,
+    "a gain of 1 in three sets of four, a loss of 3 in the fourth": partial(one_in, 4),
+}
+BEYOND: Final = "not promised: a gain of 1 in nine sets of ten, a loss of 9 in the tenth"
+
+
+def ever_apart(draw: Draw, rng: random.Random, places: Iterable[int], *, naive: bool = False) -> bool:
+    """Whether two equal versions are told apart at any of the looks. ``naive``: by a test of fixed length, repeated."""
+    values: list[float] = []
+    for place in places:
+        values += [draw(rng) for _ in range(place - len(values))]
+        found = estimate(values) if naive else estimate_at_any_look(values, ALPHA, 1.0)
+        if found.low is not None and found.high is not None and (found.low > 0.0 or found.high < 0.0):
+            return True
+    return False
+
+
+def ever_same(draw: Draw, gain: float, margin: float, rng: random.Random, places: Iterable[int]) -> bool:
+    """Whether versions that differ by ``gain`` are ever shown to differ by no more than ``margin``."""
+    values: list[float] = []
+    for place in places:
+        values += [draw(rng) + gain for _ in range(place - len(values))]
+        found = estimate_at_any_look(values, ALPHA, 1.0)
+        if found.low is not None and found.high is not None and -margin <= found.low and found.high <= margin:
+            return True
+    return False
+
+
+def rate(label: str, leagues: int, wrong: Callable[[random.Random], bool], *, promised: bool = True) -> Rate:
+    """The share of leagues that go wrong; each has a seed of its own."""
+    return Rate(label, sum(wrong(random.Random(f"{label}/{number}")) for number in range(leagues)), leagues, promised)
+
+
+def compare_rates(leagues: int) -> Iterator[Rate]:
+    """Equal versions told apart, and unequal ones called equal."""
+    places = looks(MOST_SETS)
+    for label, draw in DRAWS.items():
+        yield rate(f"equal versions, {label}", leagues, partial(_apart, draw, places))
+    everywhere = list(range(2, 101))
+    yield rate(
+        "equal versions, a look after every one of 100 sets",
+        leagues,
+        partial(_apart, DRAWS["normal differences"], everywhere),
+    )
+    yield rate("equal versions, at most 20 sets, heavy tails", leagues, partial(_apart, heavy, looks(20)))
+    rare = partial(_same, mostly_nothing, 0.25, 0.2, places)
+    yield rate("versions 0.25 apart called equal within 0.2, nine sets of ten alike", leagues, rare)
+    yield rate(BEYOND, leagues, partial(_apart, partial(one_in, 10), places), promised=False)
+    naive = partial(_apart, DRAWS["normal differences"], places, naive=True)
+    yield rate("for comparison: Student's t test repeated at every look, normal", leagues, naive, promised=False)
+
+
+def _apart(draw: Draw, places: Sequence[int], rng: random.Random, *, naive: bool = False) -> bool:
+    return ever_apart(draw, rng, places, naive=naive)
+
+
+def _same(draw: Draw, gain: float, margin: float, places: Sequence[int], rng: random.Random) -> bool:
+    return ever_same(draw, gain, margin, rng, places)
+
+
+# Leagues
+
+
+@dataclass(frozen=True, slots=True)
+class League:
+    """What leagues are simulated: strengths by bot (equal ones must not be told apart), tables and looks.
+
+    ``rotations``: games of a set; the luck of a chair's packs stays with the chair. ``bond``: what a bot makes of the
+    packs of a set, in all its rotations alike, so that these are correlated. ``noise``: the rest.
+    """
+
+    strengths: tuple[float, ...]
+    size: int
+    rotations: int
+    rounds: int
+    bond: float = 0.0
+    noise: Draw = DRAWS["normal differences"]
+
+
+def play_set(league: League, table: Sequence[int], name: str, rng: random.Random) -> GameSet:
+    """A set, as one game whose points are the means over its rotations."""
+    luck = [rng.gauss(0.0, 1.0) for _ in table]
+    points = []
+    for place, bot in enumerate(table):
+        got = [luck[(place + turn) % len(table)] + league.noise(rng) for turn in range(league.rotations)]
+        points.append(league.strengths[bot] + league.bond * rng.gauss(0.0, 1.0) + sum(got) / len(got))
+    nothing = (0.0,) * len(table)
+    places = tuple(1 + sum(other > own for other in points) for own in points)
+    return [PlayedGame(name, tuple(map(str, table)), places, 0, Measures(nothing, nothing, tuple(points)))]
+
+
+def ever_misranked(league: League, rng: random.Random) -> bool:
+    """Whether at any look two equals are told apart, or two others in the wrong order."""
+    tables = list(combinations(range(len(league.strengths)), league.size))
+    names = [str(bot) for bot in range(len(league.strengths))]
+    seated = sum(0 in table for table in tables)
+    sets: list[GameSet] = []
+    for rounds in looks(league.rounds, -(-FIRST_LOOK // seated)):
+        while len(sets) < rounds * len(tables):
+            sets.append(play_set(league, tables[len(sets) % len(tables)], f"{len(sets):05}", rng))
+        for one, other in separated(compare(sets, "points"), names, 1.0 - ALPHA, at_any_look=True):
+            if league.strengths[int(one)] <= league.strengths[int(other)]:
+                return True
+    return False
+
+
+EQUAL: Final = (0.0,) * 4
+LEAGUES: Final = {
+    "four equal bots, four rotations": League(EQUAL, 4, 4, 100),
+    "the same with correlated rotations": League(EQUAL, 4, 4, 100, bond=1.0),
+    "the same with heavy tails": League(EQUAL, 4, 4, 100, noise=heavy),
+    "four equal bots, plain deals, at most 20 sets": League(EQUAL, 4, 1, 20),
+    "one better than three equals": League((0.5, 0.0, 0.0, 0.0), 4, 4, 100),
+    "six equal bots at tables of four": League((0.0,) * 6, 4, 1, 8),
+}
+
+
+def rank_rates(leagues: int) -> Iterator[Rate]:
+    """Equals told apart anywhere in the table."""
+    for label, shape in LEAGUES.items():
+        yield rate(f"ranks, {label}", leagues, partial(ever_misranked, shape))
+
+
+# Power
+
+
+def sets_needed(gain: float, rng: random.Random, most: int) -> int:
+    """After how many sets a version better by ``gain`` standard deviations of a set is shown to be; 0 = never."""
+    values: list[float] = []
+    for place in looks(most):
+        values += [rng.gauss(gain, 1.0) for _ in range(place - len(values))]
+        found = estimate_at_any_look(values, ALPHA, 1.0)
+        if found.low is not None and found.low > 0.0:
+            return place
+    return 0
+
+
+def power_rows(leagues: int) -> Iterator[str]:
+    """How soon differences are found, beside a test whose length was fixed for a power of 90 %."""
+    for gain in (1.0, 0.5, 0.3, 0.2, 0.1):
+        fixed = round((1.96 + 1.2816) ** 2 / gain**2)
+        found = sorted(
+            sets_needed(gain, random.Random(f"power/{gain}/{number}"), 4 * fixed + 64) for number in range(leagues)
+        )
+        shown = [sets for sets in found if sets]
+        mean, middle = sum(shown) / len(shown), shown[len(shown) // 2]
+        yield f"| {gain} | {len(shown) / leagues:.1%} | {middle:,} | {mean:,.0f} | {fixed:,} |"
+
+
+# The report
+
+
+def lines(leagues: int, only: Sequence[str]) -> Iterator[tuple[str, bool]]:
+    """The tables in Markdown, line by line, each with whether what it says was promised and is not held."""
+    parts = {"compare": compare_rates, "ranks": rank_rates}
+    if not only or set(only) & parts.keys():
+        yield f"| {leagues:,} simulated leagues each; stated error {ALPHA:.0%} | ever wrong |", False
+        yield "| --- | --- |", False
+    for name, part in parts.items():
+        if not only or name in only:
+            for one in part(leagues):
+                yield f"| {one.label} | {one.share:.2%} ±{one.reach:.2%} |", one.promised and one.share > ALPHA
+    if not only or "power" in only:
+        yield "", False
+        yield "| better by (standard deviations of a set) | shown | median sets | mean sets | fixed test, 90 % |", False
+        yield "| --- | --- | --- | --- | --- |", False
+        yield from ((row, False) for row in power_rows(max(leagues // 5, 1)))
+
+
+def main() -> None:
+    """Runs the simulations, prints the tables, and says by its exit code whether the stated error is held."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--leagues", type=int, default=10_000)
+    parser.add_argument("--only", action="append", default=[], choices=["compare", "ranks", "power"])
+    parser.add_argument("--write", type=Path, help="page whose part between the marks error-rates is replaced")
+    options = parser.parse_args()
+    text, broken = [], False
+    for line, wrong in lines(options.leagues, options.only):
+        print(line + ("  <-- not held" if wrong else ""), flush=True)
+        text.append(line)
+        broken = broken or wrong
+    if options.write:
+        begin, end = "<!-- error-rates:begin -->\n", "<!-- error-rates:end -->"
+        before, _, rest = options.write.read_text("utf-8").partition(begin)
+        options.write.write_text(before + begin + "\n".join(text) + "\n" + end + rest.partition(end)[2], "utf-8")
+    sys.exit("the stated error is not held" if broken else 0)
+
+
+if __name__ == "__main__":
+    main()
