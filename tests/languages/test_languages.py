@@ -12,7 +12,7 @@ import pytest
 
 from referee.bot import EventKind, Kind, parse_cards, wire
 from referee.rules import variant_names
-from referee.tournament.new_bot import languages, new_bot
+from referee.tournament.new_bot import TITLES, languages, new_bot
 from tests.languages import golden as runner
 from tests.languages.golden_file import careful_move, golden, in_order
 from tests.languages.tools import BOTS, LANGUAGES, MOST_LINES, ROOT, built, command, lines_of, params, run
@@ -55,7 +55,7 @@ def test_it_keeps_every_rule_of_every_game(language: str, bot: str, tmp_path: Pa
     assert checked.returncode == 0, checked.stdout + checked.stderr
     (report,) = json.loads((tmp_path / "r.json").read_text())["runs"]
     assert report["joined"]["games"] == list(variant_names())
-    assert language in ("python", report["joined"]["language"])
+    assert report["joined"]["language"] == TITLES[language].lower()
     not_met = [row["key"] for row in report["verdicts"] if row["level"] == "MUST" and not row["exercised"]]
     assert not not_met
 

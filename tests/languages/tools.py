@@ -4,6 +4,7 @@ import contextlib
 import fcntl
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -77,6 +78,8 @@ def run(line: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
 def built(language: str, bot: str) -> BotSource:
     """The sample bot, built: once in a run of the tests, whichever worker comes first."""
     folder = ROOT / language / bot
+    if language == "rust" and bot != "random":
+        _begin_with(built(language, "random").folder / "target", folder / "target")
     with _alone(folder) as done_before:
         if not done_before:
             done = command("build", str(folder), "--quiet", "--seconds", "600", folder=folder)
@@ -84,11 +87,18 @@ def built(language: str, bot: str) -> BotSource:
     return find_bot(str(folder), folder)
 
 
+def _begin_with(theirs: Path, ours: Path) -> None:
+    """Cargo compiles what both bots need once, if the second finds what the first has brought."""
+    with _alone(ours.parent, "copied"):
+        if not ours.exists():
+            shutil.copytree(theirs, ours, symlinks=True)
+
+
 @contextlib.contextmanager
-def _alone(folder: Path) -> Iterator[bool]:
-    """One worker of pytest-xdist at a time; tells whether another has been here in this run."""
+def _alone(folder: Path, what: str = "built") -> Iterator[bool]:
+    """One worker of pytest-xdist at a time; tells whether another has done this in this run."""
     run_id = os.environ.get("PYTEST_XDIST_TESTRUNUID", "")
-    note = Path(tempfile.gettempdir()) / f"referee-built-{run_id}-{folder.parent.name}-{folder.name}"
+    note = Path(tempfile.gettempdir()) / f"referee-{what}-{run_id}-{folder.parent.name}-{folder.name}"
     with (folder / "bot.toml").open() as manifest:
         fcntl.flock(manifest, fcntl.LOCK_EX)
         yield bool(run_id) and note.exists()
