@@ -392,7 +392,11 @@ def test_what_a_quick_command_prints_is_what_the_page_shows(
     assert words[1] == "explain" or "--dry-run" in words
     result = CliRunner().invoke(command_line(), words[1:])
     assert result.exit_code == 0
-    assert [line.rstrip() for line in result.stdout.rstrip().splitlines()] == output
+    lines = [line.rstrip() for line in result.stdout.rstrip().splitlines()]
+    assert [
+        shown if told.endswith(" ...") and shown.startswith(told[:-3]) else told
+        for shown, told in zip(lines, output, strict=True)
+    ] == lines
 
 
 # Other languages

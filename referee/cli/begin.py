@@ -13,7 +13,7 @@ from referee.store import Store
 from referee.tournament.checked import only_checked
 from referee.tournament.definition import Definition, load_definition
 from referee.tournament.entrants import Roster, enter
-from referee.tournament.league import begin, read_league
+from referee.tournament.league import begin, free_season, newest_season, read_league
 from referee.tournament.season import kept_of
 
 
@@ -26,6 +26,12 @@ def entered(file: Path, until_resolved: float | None, console: Console) -> tuple
     for one in roster.skipped:
         console.print(f"skipped {plain_text(one.path)}: {plain_text(one.reason)}", markup=False)
     return definition, roster
+
+
+def seasons(named: Path | None, usual: Path, *, fresh: bool) -> tuple[Path, Path]:
+    """The file to play, a new one if ``fresh``; and the newest season that there is. ``named`` is what the user named."""
+    newest = newest_season(named or usual)
+    return free_season(named or usual) if fresh else named or newest, newest
 
 
 def begun(

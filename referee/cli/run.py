@@ -15,7 +15,7 @@ from rich.console import Console
 
 from referee.check.script import play_script, read_script
 from referee.cli import app
-from referee.cli.begin import begun, entered, timed
+from referee.cli.begin import begun, entered, seasons, timed
 from referee.cli.dry import dry_lines, seconds_of
 from referee.cli.screen import Quiet, Screen
 from referee.cli.tables import counted, json_table, notes, plain_table, rich_table
@@ -33,7 +33,6 @@ from referee.tournament.league import (
     begin,
     check_unchanged,
     free_season,
-    newest_season,
     plan_of,
     read_league,
     store_path,
@@ -62,6 +61,9 @@ class Sandbox(StrEnum):
 
 
 WorkersOption = Annotated[int, typer.Option("--workers", "-w", min=1, max=64, help="Processes that play games.")]
+ClusterOption = Annotated[
+    str, typer.Option("--cluster", metavar="ADDRESS", help="Play on a Dask cluster: its scheduler, tcp://host:8786.")
+]
 OutputOption = Annotated[Output, typer.Option("--output", "-o", help="How to print results.")]
 SandboxOption = Annotated[Sandbox, typer.Option("--sandbox", help="Shut bots in: where it works, always, or never.")]
 ListenOption = Annotated[
@@ -92,6 +94,7 @@ TrustOption = Annotated[bool, typer.Option("--trust-bots", help="Run submitted b
 def run(
     definition_file: Annotated[Path, typer.Argument(metavar="TOURNAMENT.toml", help="The tournament's definition.")],
     workers: WorkersOption = 1,
+    cluster: ClusterOption = "",
     output: OutputOption = Output.RICH,
     store: Annotated[Path | None, typer.Option(help="The league's file. Default: leagues/NAME.sqlite.")] = None,
     new_season: Annotated[bool, typer.Option("--new-season", help="Begin again in a new file.")] = False,
@@ -110,10 +113,7 @@ def run(
     console = Console(stderr=True)
     definition, roster = entered(definition_file, until_resolved, console)
     require_built(roster.bots)
-    earlier = newest_season(store_path(str(definition_file), LEAGUES))
-    path = store or earlier
-    if new_season or new_version:
-        path = free_season(store or store_path(str(definition_file), LEAGUES))
+    path, earlier = seasons(store, store_path(str(definition_file), LEAGUES), fresh=new_season or new_version)
     choice = shut_in(sandbox, roster, trust_bots, console)
     if time is not None:
         definition = timed(definition, roster, seconds_of(time), choice, path, earlier, workers, console)
@@ -126,15 +126,15 @@ def run(
         _check_same(path, definition)
         console.print(f"Going on with {path}", markup=False)
     else:
-        last = newest_season(store) if store else earlier
-        begun(definition, roster, path, choice, last if new_version else None, console)
-    go_on(path, workers, output, choice, door, console)
+        begun(definition, roster, path, choice, earlier if new_version else None, console)
+    go_on(path, workers, output, choice, door, console, cluster=cluster)
 
 
 @app.command(epilog="Example: referee resume leagues/kitchen.sqlite")
 def resume(
     store: Annotated[Path, typer.Argument(metavar="LEAGUE.sqlite", help="The league's file.")],
     workers: WorkersOption = 1,
+    cluster: ClusterOption = "",
     output: OutputOption = Output.RICH,
     sandbox: SandboxOption = Sandbox.AUTO,
     trust_bots: TrustOption = False,
@@ -149,7 +149,7 @@ def resume(
         league = read_league(reader)
     choice = shut_in(sandbox, Roster(league.entrants), trust_bots, console)
     door = _door(league.definition, listen, insecure, tls_cert, tls_key)
-    go_on(store, workers, output, choice, door, console)
+    go_on(store, workers, output, choice, door, console, cluster=cluster)
 
 
 def _check_same(path: Path, definition: Definition) -> None:
@@ -198,6 +198,7 @@ def go_on(
     door: tuple[str, tuple[str, str] | None],
     console: Console,
     terminal: bool = False,
+    cluster: str = "",
 ) -> None:
     """Plays what is left of the league at that path and prints how it stands."""
     with Store.write(path) as store:
@@ -208,7 +209,7 @@ def go_on(
         console.print(f"Commitment to all deals: {league.commitment}", markup=False)
         total = len(schedule.fixtures)
         with _listener(Output.PLAIN if terminal else output, console, total, store, league) as listener:
-            runner = Runner(store, league, schedule, plan, listener, workers)
+            runner = Runner(store, league, schedule, plan, listener, workers, cluster)
             with stopping(runner.stop, console):
                 outcome = runner.run()
         _print_end(store, league, outcome, output, path)

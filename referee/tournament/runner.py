@@ -9,7 +9,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, as_completed
+from concurrent.futures import CancelledError, Future, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -20,6 +20,7 @@ from referee.seats.orphans import end_orphans
 from referee.seats.trees import process
 from referee.store import SetRow, Store
 from referee.tournament.blocks import Ahead, by_processes
+from referee.tournament.cluster import ClusterPool, lost_worker
 from referee.tournament.early import ended, sets_to_play
 from referee.tournament.ending import looks_at_its_results
 from referee.tournament.lap import Lap
@@ -51,11 +52,20 @@ class Runner:
     """Plays what is left of a league. ``stop`` may be called from a signal handler; ``run`` then ends soon, cleanly."""
 
     def __init__(
-        self, store: Store, league: League, schedule: Schedule, plan: LeaguePlan, listener: Listener, workers: int = 1
+        self,
+        store: Store,
+        league: League,
+        schedule: Schedule,
+        plan: LeaguePlan,
+        listener: Listener,
+        workers: int = 1,
+        cluster: str = "",
     ) -> None:
+        """``cluster`` is the address of a Dask scheduler, whose workers then play instead of ours."""
         self._store, self._league, self._schedule, self._plan = store, league, schedule, plan
         self._remote = sorted(key for key, bot in plan.bots.items() if bot.command is None)
         self._workers = 1 if self._remote else workers  # remote bots dial in to this process
+        self._cluster = "" if self._remote else cluster
         self._sink = StoreSink(store, listener)
         self._loop: asyncio.Runner | None = None
         self._venue: Venue | None = None
@@ -83,13 +93,22 @@ class Runner:
         self._settle_earlier_attempts(_nothing_lives(end_orphans(Path(tempfile.gettempdir()))))
         self._void_withdrawn()
         with self._premises():
-            if self._workers > 1:
+            if self._cluster:
+                with ClusterPool(self._cluster) as elsewhere:
+                    self._workers = elsewhere.workers
+                    self._stages_by(elsewhere)
+            elif self._workers > 1:
                 with LocalPool(self._workers) as pool:
-                    self._wake, self._halt = pool.tell, pool.kill
-                    self._stages(lambda sets: self._stage_by_workers(pool, sets))
+                    self._stages_by(pool)
             else:
                 self._stages(self._stage_here)
         return self._close()
+
+    def _stages_by(self, pool: Pool) -> None:
+        self._wake, self._halt = pool.tell, pool.kill
+        if self._stopping.is_set():
+            pool.tell()
+        self._stages(lambda sets: self._stage_by_workers(pool, sets))
 
     @contextmanager
     def _premises(self) -> Iterator[None]:
@@ -137,6 +156,8 @@ class Runner:
     def _share(self) -> int:
         """How many bot processes a worker may have alive at once; 0 = any number."""
         most = self._plan.max_processes
+        if self._cluster:
+            return most  # each worker has a machine of its own, or should
         return max(most // self._workers, 1) if most else 0
 
     # What earlier runs left.
@@ -152,13 +173,17 @@ class Runner:
 
         That the referee was killed is no fault of a game: it does not count towards the three after which a set is void.
         """
-        proven = nothing_lives and same_machine(self._league.facts["host"]) and not self._remote
+        before = self._store.league()
+        here = same_machine(before["host"]) and not before.get("cluster")
+        proven = nothing_lives and here and not self._remote
         rows = {row.id: row for row in self._store.sets()}
         for number, fixture, redeal, _ in self._store.open_attempts():
             row = rows[fixture.rpartition("-")[0]]
             if not proven and row.state == "OPEN" and row.redeal == redeal:
                 rows[row.id] = replace(row, redeal=self._store.redeal_set(self._league.name, row.id))
             self._store.end_attempt(number, "STOPPED", "the referee ended before the game")
+        if bool(before.get("cluster")) != bool(self._cluster):
+            self._store.put(cluster=bool(self._cluster))  # what this run leaves open, nobody here can prove dead
 
     def _void_withdrawn(self) -> None:
         """Withdrawal voids the entrant's unfinished sets; its closed ones stay if they are at least half of all."""
@@ -273,7 +298,7 @@ class Runner:
         errors = [error for future in as_completed(futures) if (error := self._taken(future)) is not None]
         if self._hurried:
             raise KeyboardInterrupt
-        if any(isinstance(error, BrokenProcessPool) for error in errors):
+        if any(isinstance(error, BrokenProcessPool) or lost_worker(error) for error in errors):
             raise LeagueError("a worker process died; nothing is lost, go on with: referee resume")
         for error in errors:
             raise error
@@ -283,7 +308,10 @@ class Runner:
 
     def _taken(self, future: "Future[list[Event]]") -> BaseException | None:
         """Takes over what a worker has played; after an error, the other workers are told to stop."""
-        error = future.exception()
+        try:
+            error = future.exception()
+        except CancelledError as lost:
+            error = lost
         if error is None:
             self._sink.take(future.result())
         else:
