@@ -7,7 +7,7 @@ BIN := .venv/bin
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv league bots test lint format types imports proto-lint check-generated coverage oracle mutants chaos bench proof error-rates variance docs clean
+.PHONY: help venv league bots test lint format types imports proto-lint check-generated coverage oracle mutants chaos bench scale proof error-rates variance docs clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r name what; do printf '  make %-16s %s\n' "$$name" "$$what"; done
@@ -85,6 +85,10 @@ chaos: .venv/dev.stamp ## kill a referee a thousand times while it plays, and pr
 bench: .venv/dev.stamp ## run each benchmark; each prints its ratio to a yardstick of the same run
 	@$(BIN)/python -c 'import pyspiel' 2>/dev/null || $(BIN)/python -m pip install -q open_spiel || echo 'bench: open_spiel is not to be had here, the kernel has no yardstick'
 	@set -e; for program in kernel wire ratings languages; do echo "== $$program"; $(BIN)/python "benchmarks/$$program.py"; done
+
+scale: .venv/dev.stamp ## what a game costs the main process at 1,000 to 100,000 games, and what a class of forty takes
+	@$(BIN)/python benchmarks/scale.py --play-only
+	@$(BIN)/python benchmarks/forty.py
 
 proof: .venv/runtime.stamp ## play the leagues that prove the sample bots, and print the proof
 	@$(BIN)/python benchmarks/proof.py

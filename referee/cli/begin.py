@@ -1,6 +1,7 @@
 """Before a league begins: who takes part, how many sets fit into a time, what is kept of the season before."""
 
 import secrets
+from collections.abc import Callable
 from pathlib import Path
 
 from rich.console import Console
@@ -51,7 +52,7 @@ def timed(
     definition: Definition,
     roster: Roster,
     seconds: float,
-    choice: Choice,
+    choice: Callable[[], Choice],
     path: Path,
     earlier: Path,
     workers: int,
@@ -61,7 +62,7 @@ def timed(
     if path.exists():
         with Store.read(path) as reader:
             return definition.with_sets(read_league(reader).definition.schedule.sets)
-    rate = rate_of(definition, roster, choice.kind, earlier, workers)
+    rate = rate_of(definition, roster, choice, earlier, workers)
     chosen = within(definition, roster, seconds, rate)
     sets = counted(chosen.schedule.sets, "set")
     console.print(f"{sets} for each table in {duration(seconds)}, {rate.source}", markup=False)

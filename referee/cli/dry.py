@@ -1,13 +1,13 @@
 """What a league will be before it is played: tables, games, time, processes; and how many sets fit into a given time."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import typer
 
 from referee.cli.tables import counted
-from referee.seats.sandbox import Policy
+from referee.seats.sandbox import Choice
 from referee.tournament.definition import Definition
 from referee.tournament.entrants import Roster
 from referee.tournament.forecast import Rate, past_rate, peak_processes, schedule_of, trial_rate
@@ -26,12 +26,14 @@ def seconds_of(text: str) -> float:
     return float(found[1]) * {"s": 1, "m": 60, "h": 3600}[found[2]]
 
 
-def rate_of(definition: Definition, roster: Roster, sandbox: Policy, earlier: Path, workers: int) -> Rate:
+def rate_of(definition: Definition, roster: Roster, sandbox: Callable[[], Choice], earlier: Path, workers: int) -> Rate:
     """How fast the league will go: as an earlier run of it did, else by a trial. Raises ``LeagueError``."""
-    return past_rate(earlier) or trial_rate(definition, roster, sandbox, TRIAL_SECONDS, workers)
+    return past_rate(earlier) or trial_rate(definition, roster, sandbox().kind, TRIAL_SECONDS, workers)
 
 
-def dry_lines(definition: Definition, roster: Roster, sandbox: Policy, earlier: Path, workers: int) -> Iterator[str]:
+def dry_lines(
+    definition: Definition, roster: Roster, sandbox: Callable[[], Choice], earlier: Path, workers: int
+) -> Iterator[str]:
     """A dry run, line by line; the last lines, about the time, may take a trial."""
     schedule = schedule_of(definition, roster)
     counts = schedule.counts

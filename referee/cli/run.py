@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from enum import StrEnum
+from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -114,11 +115,11 @@ def run(
     definition, roster = entered(definition_file, until_resolved, console)
     require_built(roster.bots)
     path, earlier = seasons(store, store_path(str(definition_file), LEAGUES), fresh=new_season or new_version)
-    choice = shut_in(sandbox, roster, trust_bots, console)
+    choice = cache(partial(shut_in, sandbox, roster, trust_bots, console))
     if time is not None:
         definition = timed(definition, roster, seconds_of(time), choice, path, earlier, workers, console)
     if dry_run:
-        for line in dry_lines(definition, roster, choice.kind, earlier, workers):
+        for line in dry_lines(definition, roster, choice, earlier, workers):
             typer.echo(line)
         return
     door = _door(definition, listen, insecure, tls_cert, tls_key)
@@ -126,8 +127,8 @@ def run(
         _check_same(path, definition)
         console.print(f"Going on with {path}", markup=False)
     else:
-        begun(definition, roster, path, choice, earlier if new_version else None, console)
-    go_on(path, workers, output, choice, door, console, cluster=cluster)
+        begun(definition, roster, path, choice(), earlier if new_version else None, console)
+    go_on(path, workers, output, choice(), door, console, cluster=cluster)
 
 
 @app.command(epilog="Example: referee resume leagues/kitchen.sqlite")
@@ -258,7 +259,7 @@ def stopping(stop: Callable[[], None], console: Console) -> Iterator[None]:
 
 def _print_end(store: Store, league: League, outcome: Outcome, output: Output, path: Path) -> None:
     """The standings, and what can be done with the league now."""
-    table = standings_of(store, league)
+    table = outcome.table or standings_of(store, league)
     report = write_report(store, league, path.with_suffix(".html"), table)
     if output is Output.JSON:
         typer.echo(json_table(table))

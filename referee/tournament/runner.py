@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError, Future, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -29,6 +29,7 @@ from referee.tournament.plan import GamePlan, LeaguePlan
 from referee.tournament.roots import roots
 from referee.tournament.schedule import Fixture, PlannedSet, Schedule
 from referee.tournament.sink import Event, Listener, StoreSink
+from referee.tournament.standings import Standings
 from referee.tournament.table_of import standings_of
 from referee.tournament.venue import Venue
 from referee.tournament.workers import LocalPool, Pool, play_block
@@ -40,12 +41,13 @@ _FIRST_STAGE = 64
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a run ended: ``finished``, or stopped before the end; sets scored, void and open."""
+    """How a run ended: ``finished``, or stopped before the end; sets scored, void and open; the standings if finished."""
 
     finished: bool
     scored: int
     void: int
     open: int
+    table: Standings | None = field(default=None, compare=False, repr=False)
 
 
 class Runner:
@@ -324,11 +326,12 @@ class Runner:
         rows = self._store.sets()
         counts = {state: sum(row.state == state for row in rows) for state in ("SCORED", "VOID", "OPEN")}
         finished = not sets_to_play(self._store, self._league, self._schedule, 1)
+        table = None
         if finished:
             self._store.put(ended=ended(self._store, self._league, self._schedule))
-            table = standings_of(self._store, self._league).to_json()
-            self._store.put(state="finished", standings=table, **roots(self._store))
-        return Outcome(finished, counts["SCORED"], counts["VOID"], counts["OPEN"])
+            table = standings_of(self._store, self._league)
+            self._store.put(state="finished", standings=table.to_json(), **roots(self._store))
+        return Outcome(finished, counts["SCORED"], counts["VOID"], counts["OPEN"], table)
 
 
 def _nothing_lives(pids: Sequence[int]) -> bool:

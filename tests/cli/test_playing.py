@@ -96,6 +96,18 @@ def test_a_dry_run_plays_nothing(folder: Path) -> None:
     assert not (folder / "leagues").exists()
 
 
+def test_a_dry_run_starts_no_stranger_without_a_sandbox_and_says_so(folder: Path) -> None:
+    (folder / "class").mkdir()
+    for name in ("first.py", "last.py"):
+        (folder / name).rename(folder / "class" / name)
+    (folder / "two.toml").write_text(LEAGUE.partition("[[bots]]")[0] + '[[bots]]\nbots_from = "class/*.py"\n')
+    done = referee(folder, "run", "two.toml", "--dry-run", "--sandbox", "none")
+    assert done.returncode == 0, done.stderr
+    assert "6 games" in done.stdout
+    assert "How long it takes is not known: " in done.stdout
+    assert "--trust-bots" in done.stdout
+
+
 def test_as_many_sets_are_played_as_fit_into_a_time_and_the_league_goes_on_with_them(folder: Path) -> None:
     done = referee(folder, "run", "two.toml", "--sandbox", "none", "--output", "json", "--time", "2s")
     assert done.returncode == 0, done.stderr
