@@ -49,10 +49,14 @@ def _ms(value: float | None) -> str:
 
 def columns(table: Standings) -> Mapping[str, Callable[[Row], str]]:
     """The columns of the standings: heading and content."""
+    adjusted: dict[str, Callable[[Row], str]] = {}
+    if table.share_by == "house replay":
+        adjusted["luck-adjusted"] = lambda row: "-" if row.adjusted is None else _estimate(row.adjusted, 3)
     return {
         "rank": ranks,
         "bot": lambda row: plain_text(row.entrant, 40),
         f"{_MEASURES[table.measure]}/game": lambda row: _estimate(row.measure, 3),
+        **adjusted,
         "rating": _rating,
         "TrueSkill": lambda row: f"{row.skill.conservative:.1f} ({row.skill.mu:.1f} ±{row.skill.sigma:.1f})",
         "games": lambda row: str(row.games),
@@ -95,10 +99,14 @@ def json_table(table: Standings) -> str:
 
 def notes(table: Standings) -> list[str]:
     """What a reader of the table must know."""
-    lines = list(table.notes)
+    lines = [*table.notes, *([table.share_note] if table.share_note else [])]
     lines.append(
         f"Intervals are 95 %, over {counted(table.sets, 'set')} ({counted(table.games, 'game')})."
         " A rank range is as wide as the data leave it."
     )
-    lines.append("TrueSkill depends on the order of games and its sigma ignores sets: read the rating beside it.")
+    lines.append(
+        "TrueSkill is a running estimate: each game moves it from where the games before have left it, so the same results in "
+        "another order give other numbers; here it is the order of the schedule. Its sigma takes the games of a set for "
+        "independent. Trust the rank range first, then the rating beside it, which depends on no order."
+    )
     return lines

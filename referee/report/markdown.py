@@ -26,7 +26,7 @@ def _lines(facts: Facts) -> Iterator[str]:
     yield f"{league.rules.title}, {seats} seats, {table.games} games in {table.sets} sets."
     yield ""
     yield from _standings(facts)
-    notes = [*facts.ending, *table.notes, *league.facts.get("notes", ())]
+    notes = [*facts.ending, *table.notes, *filter(None, [table.share_note]), *league.facts.get("notes", ())]
     if notes:
         yield ""
         yield from (f"- {markdown_text(note)}" for note in notes)

@@ -53,7 +53,15 @@ def render_report(facts: Facts, games: Sequence[ChosenGame] = ()) -> str:
         forest=forest(facts, verdict.winner),
         headings=[(heading, heading in LEFT, HINTS.get(heading, "")) for heading in cells],
         rows=[[(cell(row), heading in LEFT) for heading, cell in cells.items()] for row in table.rows],
-        notes=[harmless(note) for note in (*facts.ending, *table.notes, *facts.league.facts.get("notes", ()))],
+        notes=[
+            harmless(note)
+            for note in (
+                *facts.ending,
+                *table.notes,
+                *filter(None, [table.share_note]),
+                *facts.league.facts.get("notes", ()),
+            )
+        ],
         skipped=[
             (harmless(path, 200), harmless(reason)) for path, reason in facts.league.facts.get("skipped", ())[:50]
         ],

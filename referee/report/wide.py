@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from referee.report.figures import DIGITS, UNITS, estimate, figure, milliseconds, ranks, rating, skill
+from referee.report.figures import DIGITS, NONE, UNITS, estimate, figure, milliseconds, ranks, rating, skill
 from referee.report.harmless import name
 from referee.tournament.standings import Row, Standings
 
@@ -13,10 +13,14 @@ LEFT: Final = frozenset({"bot"})
 
 def columns(table: Standings, called: Callable[[str], str] = name) -> Mapping[str, Callable[[Row], str]]:
     """The columns of the standings: heading, and what makes a cell of a row."""
+    adjusted: dict[str, Callable[[Row], str]] = {}
+    if table.share_by == "house replay":
+        adjusted["luck-adjusted"] = lambda row: NONE if row.adjusted is None else estimate(row.adjusted, DIGITS)
     return {
         "rank": ranks,
         "bot": lambda row: called(row.entrant),
         f"{UNITS[table.measure]}/game": lambda row: estimate(row.measure, DIGITS),
+        **adjusted,
         "rating": lambda row: rating(row.rating),
         "TrueSkill": skill,
         "games": lambda row: str(row.games),
@@ -35,7 +39,8 @@ def columns(table: Standings, called: Callable[[str], str] = name) -> Mapping[st
 HINTS: Final = {
     "rank": "The ranks that the data support: a range where the order is open.",
     "rating": "Order-free rating (Plackett-Luce) on an Elo-like scale, mean 0, with its 95 % interval.",
-    "TrueSkill": "Conservative skill mu - 3 sigma, then mu and sigma. It depends on the order of games.",
+    "luck-adjusted": "Points a game less what the packs were worth to house players in the same seats, with a 95 % interval.",
+    "TrueSkill": "Conservative skill mu - 3 sigma, then mu and sigma. A running estimate: it depends on the order of games.",
     "stakes": "Stakes won less stakes lost, in all.",
     "bids made/set": "Contracts made, and contracts set back.",
     "illegal": "Moves against the rules, and moves that could not be read.",

@@ -13,10 +13,10 @@ bots at a table. Its own interval comes from drawing sets anew. Pure: numbers in
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import fsum
 from random import Random
-from typing import Final
+from typing import Final, Literal
 
 from referee.tournament.paired import Estimate, estimate
 from referee.tournament.results import GameSet, MeasureName, PlayedGame
@@ -26,7 +26,11 @@ FOLDS: Final = 5
 FEWEST_GAMES: Final = 50
 """Plain games before luck is taken off: weights fitted on fewer would add more chance than they take away."""
 
-_RESAMPLES: Final = 400
+FEWEST_SHARED: Final = 10
+"""Sets with shared packs before it is said what they save."""
+
+_RESAMPLES: Final = 200
+_MOST_UNITS: Final = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,19 @@ class Share:
     def saves(self) -> bool:
         """Whether the interval lies below 1."""
         return self.high < 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Saving:
+    """What a league has saved against plain deals, and by what: for the standings.
+
+    ``adjusted``: measures with the luck of the deal taken off, by entrant. ``note``: the same for a reader, if there is any.
+    """
+
+    share: Share | None = None
+    by: Literal["shared packs", "house replay", ""] = ""
+    adjusted: Mapping[str, Estimate] = field(default_factory=dict)
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +79,51 @@ class Adjusted:
     games: int
 
 
+def saving_of(sets: Sequence[GameSet], measure: MeasureName, seed: str = "") -> Saving:
+    """What these closed sets save: by shared packs, or by house replay where each set is one plain deal."""
+    games = [game for own in sets for game in own]
+    share = shared_packs(sets, measure, seed)
+    if share is not None:
+        return Saving(share, "shared packs", note=_shared_note(share, len(sets), len(games)))
+    if measure != "points" or len(games) != len(sets) or not all(game.controls for game in games):
+        return Saving()
+    plain = [PlainGame(game.set_id, game.entrants, game.measures.points, game.controls) for game in games]
+    adjusted = adjust(plain, seed)
+    if adjusted is None:
+        return Saving()
+    return Saving(adjusted.share, "house replay", adjusted.estimates, _house_note(adjusted.share, len(games)))
+
+
+def _shared_note(share: Share, sets: int, games: int) -> str:
+    measured = f"measured here: {share.value:.2f} of the games, {share.low:.2f} to {share.high:.2f}"
+    if not share.saves:
+        return f"Each pack was played from every seat; that it saved games cannot be shown ({measured})."
+    plain = round(games / share.value)
+    return (
+        f"Each pack was played from every seat: {games:,} games, with packs for {sets:,}, tell as much as {plain:,} games of "
+        f"plain deals ({measured}): saved {plain - games:,} games, and the packs of {plain - sets:,}."
+    )
+
+
+def _house_note(share: Share, games: int) -> str:
+    measured = f"measured here: {share.value:.2f} of the games, {share.low:.2f} to {share.high:.2f}"
+    if not share.saves:
+        return f"House players have played each deal again; that it takes luck off cannot be shown ({measured})."
+    plain = round(games / share.value)
+    return (
+        "Luck-adjusted points: house players have played each deal again, and what a seat was worth to them is taken off. "
+        f"{games:,} games tell as much as {plain:,} without it ({measured}). Ranks and ratings do not use it."
+    )
+
+
 def shared_packs(sets: Sequence[GameSet], measure: MeasureName, seed: str = "") -> Share | None:
-    """What share of plain games sets with shared packs need; None where sets are single games, or too few."""
-    if len(sets) < 2 or any(len(games) < 2 for games in sets):
+    """What share of plain games sets with shared packs need; None for too few sets, or others than rotated tables."""
+    rotated = all(len(games) > 1 and len({frozenset(game.entrants) for game in games}) == 1 for games in sets)
+    if len(sets) < FEWEST_SHARED or not rotated:
         return None
     means = _means((key, figure) for games in sets for game in games for key, figure in _figures(game, measure))
     parts = []
-    for games in sets:
+    for games in sorted(sets, key=lambda games: games[0].set_id):
         sums: dict[str, float] = {}
         single = 0.0
         for game in games:
@@ -98,7 +153,7 @@ def adjust(games: Sequence[PlainGame], seed: str = "") -> Adjusted | None:
             return None
         for game in ordered[fold::FOLDS]:
             adjusted = [figure - line.luck(seat, game.controls[seat]) for seat, figure in enumerate(game.figures)]
-            for key, value in zip(game.entrants, adjusted, strict=True):
+            for key, value in _means(zip(game.entrants, adjusted, strict=True)).items():  # partners share theirs
                 values.setdefault(key, []).append(value)
             before = _centred([value - means[key] for key, value in zip(game.entrants, game.figures, strict=True)])
             after = _centred([value - means[key] for key, value in zip(game.entrants, adjusted, strict=True)])
@@ -158,8 +213,11 @@ def _centred(values: Sequence[float]) -> list[float]:
 def _share(parts: Sequence[tuple[float, float]], seed: str) -> Share:
     """The ratio of two sums over sets, with the interval of 95 % of resamples of sets."""
     random = Random(f"share of games: {seed}").random  # noqa: S311 - repeatable on purpose, guards nothing
-    count = len(parts)
-    ratios = sorted(_ratio([parts[int(random() * count)] for _ in parts]) for _ in range(_RESAMPLES))
+    # Beyond so many sets blocks of sets are drawn: as good for sums, and the cost stays bounded.
+    blocks = [parts[start::_MOST_UNITS] for start in range(min(len(parts), _MOST_UNITS))]
+    units = [(fsum(part[0] for part in block), fsum(part[1] for part in block)) for block in blocks]
+    count = len(units)
+    ratios = sorted(_ratio([units[int(random() * count)] for _ in units]) for _ in range(_RESAMPLES))
     edge = round(_RESAMPLES * 0.025)
     return Share(_ratio(parts), ratios[edge], ratios[-1 - edge])
 

@@ -14,8 +14,9 @@ from math import fsum
 from typing import Any, Final, Literal
 
 from referee.tournament.anytime import estimate_at_any_look
-from referee.tournament.awards import gather
+from referee.tournament.awards import Awards, gather
 from referee.tournament.comparison import Comparison, compare
+from referee.tournament.luck import Saving, Share, saving_of
 from referee.tournament.paired import CONFIDENCE, Estimate, estimate
 from referee.tournament.plackett_luce import fit_awards
 from referee.tournament.ranks import rank_ranges
@@ -52,7 +53,7 @@ class Row:
     ``rank_low``, ``rank_high``: best and worst rank the data support, 1 the best; None while ``status`` is "too few to
     rank". ``measure``: the league's measure per game. ``advantage``: see the module. ``stability``: how often, 0..1,
     this row stays ahead of the next under resampling; None where either has no rank. ``rating``: order-free, Elo-like,
-    mean 0. ``wins``: games finished first alone; ``shared_wins``: first together with another side. ``stakes``: total.
+    mean 0. ``adjusted``: the measure with the luck of the deal taken off by house replay, where that applies. ``wins``: games finished first alone; ``shared_wins``: first together with another side. ``stakes``: total.
     """
 
     entrant: str
@@ -64,6 +65,7 @@ class Row:
     stability: float | None
     rating: RatingInterval
     skill: Skill
+    adjusted: Estimate | None
     sets: int
     games: int
     wins: int
@@ -76,7 +78,10 @@ class Row:
 class Standings:
     """The table of a league and how it was made.
 
-    ``status``: "too few to rank" while nobody has a rank. ``notes``: what a reader must know, in sentences.
+    ``status``: "too few to rank" while nobody has a rank. ``share``: how many games give an interval as narrow as a game of
+    plain deals does, between two at a table, measured on this league; ``share_by``: what has saved them; ``share_note``: the same
+    in a sentence.
+    ``notes``: what a reader must know, in sentences.
     """
 
     measure: MeasureName
@@ -87,6 +92,9 @@ class Standings:
     confidence: float
     resamples: int
     seed: str
+    share: Share | None
+    share_by: Literal["shared packs", "house replay", ""]
+    share_note: str
     draw_probability: float
     tau: float
     skipped: int
@@ -135,15 +143,14 @@ def standings(
     """
     checked = check_sets(sets)
     names = {key for games in checked for game in games for key in game.entrants} | set(tallies) | set(entrants)
-    skill_table = skills if skills is not None else rate_skills(checked, sorted(names))
+    rated = skills if skills is not None else rate_skills(checked, sorted(names))
     counts = _count(checked, measure)
-    _check_skills(skill_table, names, counts)
+    _check_skills(rated, names, counts)
     awards = gather(checked)
     comparison = compare(checked, measure)
-    resampled = (
-        resample(checked, awards, fit_awards(awards), comparison, seed=seed, resamples=resamples) if checked else None
-    )
-    rows = _rows(_Evidence(sorted(names), counts, comparison, resampled, skill_table, tallies, certainty_at_any_look))
+    resampled = _resampled(checked, awards, comparison, seed, resamples)
+    saving = saving_of(checked, measure, seed)
+    rows = _rows(_Evidence(sorted(names), counts, comparison, resampled, rated, tallies, certainty_at_any_look, saving))
     return Standings(
         measure=measure,
         status="ranked" if any(row.status == "ranked" for row in rows) else "too few to rank",
@@ -153,11 +160,22 @@ def standings(
         confidence=CONFIDENCE,
         resamples=resamples,
         seed=seed,
-        draw_probability=skill_table.draw_probability,
-        tau=skill_table.tau,
-        skipped=skill_table.skipped,
-        notes=_notes(rows, comparison, skill_table, certainty_at_any_look),
+        share=saving.share,
+        share_by=saving.by,
+        share_note=saving.note,
+        draw_probability=rated.draw_probability,
+        tau=rated.tau,
+        skipped=rated.skipped,
+        notes=_notes(rows, comparison, rated, certainty_at_any_look),
     )
+
+
+def _resampled(
+    sets: Sequence[GameSet], awards: Awards, comparison: Comparison, seed: str, resamples: int
+) -> Resampled | None:
+    if not sets:
+        return None
+    return resample(sets, awards, fit_awards(awards), comparison, seed=seed, resamples=resamples)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +189,7 @@ class _Evidence:
     skill_table: SkillTable
     tallies: Mapping[str, Tally]
     certainty_at_any_look: float | None
+    saving: Saving
 
 
 def _check_skills(table: SkillTable, names: Iterable[str], counts: Mapping[str, _Counts]) -> None:
@@ -220,6 +239,7 @@ def _row(
         stability=stability,
         rating=rating,
         skill=evidence.skill_table.skills[key],
+        adjusted=evidence.saving.adjusted.get(key),
         sets=len(count.means),
         games=count.games,
         wins=count.wins,

@@ -7,6 +7,7 @@ from typing import Any
 
 from referee.faults import Fault
 from referee.table import Table
+from referee.tournament.house_replay import replay_by_house
 from referee.tournament.results import Measures, PlayedGame, place_points
 
 _STEPS = 8
@@ -39,7 +40,16 @@ def summarise(table: Table, entrants: Sequence[str], set_id: str) -> dict[str, A
         "time_outs": [count[Fault.TIMEOUT_MOVE] + count[Fault.TIMEOUT_GAME] for count in faults],
         "lost": [sum(count[fault] for fault in _LOSSES) for count in faults],
         "times": [histogram(times) for times in table.charged],
+        **_house(table),
     }
+
+
+def _house(table: Table) -> dict[str, Any]:
+    """Where the game is a single deal: what house players got from each seat of its pack."""
+    spec, deal = table.spec, table.deals[0]
+    if spec.rules.max_deals != 1:
+        return {}
+    return {"house": [list(seat) for seat in replay_by_house(spec.rules, spec.seats, deal.dealer, deal.pack)]}
 
 
 _LOSSES = frozenset(Fault) - {Fault.ILLEGAL_ACTION, Fault.MALFORMED, Fault.TIMEOUT_MOVE, Fault.TIMEOUT_GAME}
@@ -77,4 +87,5 @@ def played_game(summary: Mapping[str, Any]) -> PlayedGame:
     measures = Measures(
         place_points(places, sides), tuple(map(float, summary["stakes"])), tuple(map(float, summary["points"]))
     )
-    return PlayedGame(summary["set"], tuple(summary["entrants"]), places, sides, measures)
+    controls = tuple(tuple(map(float, seat)) for seat in summary.get("house", ()))
+    return PlayedGame(summary["set"], tuple(summary["entrants"]), places, sides, measures, controls)

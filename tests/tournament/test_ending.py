@@ -1,11 +1,15 @@
 """Leagues that look at their results: when they look, when they stop, and that all can be found again."""
 
+import json
+import sqlite3
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from referee.cli.tables import columns
+from referee.report import wide
 from referee.seats.house import house
 from referee.store import Store
 from referee.tournament.definition import DefinitionError, parse_definition
@@ -174,3 +178,42 @@ def test_an_end_that_does_not_follow_from_the_games_is_found(tmp_path: Path, lie
         store.put(ended=lie)
     with Store.read(path) as store:
         assert any(found.what == "its early end" for found in verify(store).findings)
+
+
+# What plain deals and shared packs have saved
+
+
+@pytest.mark.parametrize(("duplicate", "by"), [("true", "shared packs"), ("false", "house replay")])
+def test_what_was_saved_is_measured_and_verified(tmp_path: Path, duplicate: str, by: str) -> None:
+    players: dict[str, Player] = {"a": house, "b": house, "c": at_random}
+    text = text_of(list(players), f"duplicate = {duplicate}", seats=3, sets=60)
+    path = play_league(tmp_path / "league.sqlite", players, text)
+    with Store.read(path) as store:
+        league_, found = read_league(store), verify(store).findings
+        table = standings_of(store, league_)
+    assert found == ()
+    assert table.share_by == by
+    assert table.share is not None
+    assert table.share.low <= table.share.value <= table.share.high
+    assert "measured here" in table.share_note
+    assert [row.adjusted is None for row in table.rows] == [by == "shared packs"] * 3
+    assert ("luck-adjusted" in columns(table)) == ("luck-adjusted" in wide.columns(table)) == (by == "house replay")
+
+
+def test_games_to_the_target_say_nothing_of_single_deals(tmp_path: Path) -> None:
+    players: dict[str, Player] = {"a": house, "b": at_random}
+    text = league_text(list(players), seats=2, sets=4).replace("[schedule]\n", "[schedule]\nduplicate = false\n")
+    path = play_league(tmp_path / "league.sqlite", players, text)
+    with Store.read(path) as store:
+        assert all("house" not in game.summary for game in store.games())
+        assert standings_of(store, read_league(store)).share is None
+
+
+def test_a_changed_replay_is_found(tmp_path: Path) -> None:
+    path = resolved_league(tmp_path / "league.sqlite")
+    with sqlite3.connect(path) as db:
+        summary = json.loads(db.execute("SELECT summary FROM game WHERE number = 1").fetchone()[0])
+        summary["house"][0][0] += 1.0
+        db.execute("UPDATE game SET summary = ? WHERE number = 1", (json.dumps(summary),))
+    with Store.read(path) as store:
+        assert any(found.what.startswith("house") for found in verify(store).findings)

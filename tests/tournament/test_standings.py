@@ -124,7 +124,7 @@ def test_json_is_plain_and_complete(table: Standings) -> None:
     first = plain["rows"][0]
     assert set(first) == {
         *("entrant", "status", "rank_low", "rank_high", "measure", "advantage", "stability", "rating", "skill"),
-        *("sets", "games", "wins", "shared_wins", "stakes", "tally"),
+        *("adjusted", "sets", "games", "wins", "shared_wins", "stakes", "tally"),
     }
     assert first["skill"]["conservative"] == first["skill"]["mu"] - 3 * first["skill"]["sigma"]
     assert set(first["measure"]) == {"mean", "low", "high", "sets"}
