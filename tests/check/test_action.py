@@ -61,6 +61,19 @@ def test_a_bad_bot_is_red_and_the_summary_names_the_rule(tmp_path: Path) -> None
     assert (tmp_path / "output").read_text("utf-8") == "exit-code=1\n"
 
 
+def test_a_bot_with_a_build_step_is_built_first(tmp_path: Path) -> None:
+    bot = tmp_path / "made"
+    bot.mkdir()
+    (bot / "bot.txt").write_text(ANY_LEGAL, "utf-8")
+    build = 'build = "mkdir -p dist && cp bot.txt dist/bot.py"'
+    (bot / "bot.toml").write_text(f'name = "made"\nversion = "1"\n{build}\nrun = ["python", "dist/bot.py"]\n', "utf-8")
+    done = run(tmp_path, BOT="made")
+    assert done.returncode == 0, done.stderr
+    assert "made: built in" in done.stdout
+    (bot / "bot.txt").unlink()
+    assert run(tmp_path, BOT="made").returncode == 1
+
+
 @pytest.mark.parametrize("evil", ["bot.py; touch owned", "$(touch owned)", "`touch owned`"])
 def test_an_input_is_never_run_by_a_shell(tmp_path: Path, evil: str) -> None:
     (tmp_path / "bot.py").write_text(ANY_LEGAL, "utf-8")
