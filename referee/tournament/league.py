@@ -9,6 +9,7 @@ import platform
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,6 +24,7 @@ from referee.seats.program import Command
 from referee.seats.sandbox import Policy
 from referee.store import FixtureRow, Source, Store
 from referee.store.draft import draft_of
+from referee.tournament.bot_digest import folder_digest
 from referee.tournament.definition import Definition, restore_definition
 from referee.tournament.entrants import Entrant, Roster, enter
 from referee.tournament.plan import BotPlan, LeaguePlan
@@ -104,13 +106,24 @@ def _facts(
         "master": master.hex(),
         "seeded": seed is not None,
         "commitment": deals.commitment(master, digest),
-        "code": {"referee": referee.__version__, "house": HOUSE_VERSION, "python": platform.python_version()},
+        "code": {
+            "referee": referee.__version__,
+            "source": source_digest(),
+            "house": HOUSE_VERSION,
+            "python": platform.python_version(),
+        },
         "host": host(),
         "sandbox": sandbox,
         "state": "running",
         "notes": [*schedule.notes, *roster.notes, *again],
         "skipped": [[one.path, one.reason] for one in roster.skipped],
     }
+
+
+@cache
+def source_digest() -> str:
+    """SHA-256 over all files of this Referee: a version says less, between two releases nothing."""
+    return folder_digest(Path(referee.__file__).parent, built=False)
 
 
 def rules_of(definition: Definition) -> RuleSet:

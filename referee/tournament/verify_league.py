@@ -13,7 +13,7 @@ from referee.record import first_difference
 from referee.seats.house import HOUSE_VERSION
 from referee.store import FixtureRow, GameRow, SetRow, Source, chain_next, chain_start
 from referee.tournament.ending import certainty_at_any_look, find_ending
-from referee.tournament.league import League, rules_of
+from referee.tournament.league import League, rules_of, source_digest
 from referee.tournament.resample import RESAMPLES
 from referee.tournament.roots import roots_of
 from referee.tournament.schedule import Schedule, ScheduleError, plan
@@ -231,3 +231,5 @@ def notes(league: League, sets: Sequence[SetRow], superseded: int) -> Iterator[s
         yield f"Played with house@{played.get('house')}, replayed with house@{HOUSE_VERSION}: games with forfeits may differ."
     if played.get("referee") != __version__:
         yield f"Played with referee {played.get('referee')}, verified with {__version__}."
+    elif played.get("source", source_digest()) != source_digest():
+        yield f"Played with other files of referee {__version__} than those that verify now."

@@ -241,6 +241,14 @@ def test_a_changed_rating_is_named(export: Path) -> None:
     assert (odd.check, odd.what) == (Check.STANDINGS, "rows[1].rating.value")
 
 
+def test_that_other_code_played_is_said(export: Path) -> None:
+    assert not [note for note in verdict(export).notes if "other files" in note]
+    edit_league(export, lambda facts: facts["code"].update(source="0" * 64))
+    found = verdict(export)
+    assert found.ok
+    assert [note for note in found.notes if "Played with other files of referee" in note]
+
+
 def test_another_master_and_another_root_are_named(export: Path) -> None:
     edit_league(export, lambda facts: facts.update(record_root="0" * 64))
     assert first(export).check is Check.ROOT
