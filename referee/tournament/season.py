@@ -51,6 +51,8 @@ def _check_same_game(path: Path, league: League, definition: Definition) -> None
     own["schedule"], other["schedule"] = (
         {name: one["schedule"].get(name) for name in ("duplicate", "format", "seed")} for one in (own, other)
     )
+    for one in (own, other):
+        one["limits"].pop("max_processes", None)  # how much runs at once decides nothing
     differ = [part for part in ("tournament", "schedule", "limits", "policy") if own[part] != other[part]]
     differ += ["rules"] if rules_of(definition) != league.rules else []
     if differ:

@@ -123,6 +123,11 @@ def test_what_cannot_be_kept_is_refused_with_the_remedy(first: Path, tmp_path: P
         kept_of(first, same, newer("a", "b", "c"))
     with pytest.raises(LeagueError, match=r"another \[tournament\], \[rules\]"):
         kept_of(first, parse_definition(league_text(list(PLAYERS), variant="smudge", **SHAPE)), newer("d"))
+    slower = league_text(list(PLAYERS), more="[limits]\nmove_ms = 9000", **SHAPE)
+    with pytest.raises(LeagueError, match=r"another \[limits\]"):
+        kept_of(first, parse_definition(slower), newer("d"))
+    roomier = league_text(list(PLAYERS), more="[limits]\nmax_processes = 90", **SHAPE)
+    assert len(kept_of(first, parse_definition(roomier), newer("d")).sets) == 3
     with pytest.raises(LeagueError, match=r"another \[schedule\]"):
         kept_of(first, parse_definition(league_text(list(PLAYERS), sets=3)), newer("d"))
     changed = Roster(tuple(replace(one, digest="other") for one in roster(list(PLAYERS)).entrants))
