@@ -121,7 +121,8 @@ def enter(definition: Definition) -> Roster:
     renamed, notes = _renamed(submitted, {one.name.casefold() for one in invited}, skipped)
     in_file_order = sorted([*invited, *renamed], key=lambda one: one.place)
     bots = tuple(seat for one in in_file_order for seat in _copies(one))
-    return Roster(tuple(_paired(definition, bots)), tuple(skipped), tuple(notes))
+    pairs = [f"{pair.name} is {pair.bots[0]} with {pair.bots[1]}." for pair in definition.pairs or () if pair.name]
+    return Roster(tuple(_paired(definition, bots)), tuple(skipped), (*notes, *pairs))
 
 
 def _paired(definition: Definition, bots: Sequence[Entrant]) -> Iterator[Entrant]:

@@ -59,7 +59,9 @@ def read(folder: Path, pairs: str = PAIRS, rest: str = "") -> Definition:
 
 
 def test_pairs_are_the_entrants_with_versions_and_digests_of_both(folder: Path) -> None:
-    one, others = enter(read(folder)).entrants
+    roster = enter(read(folder))
+    assert roster.notes == ("Others is two with three.",)
+    one, others = roster.entrants
     assert (one.key, others.key) == ("one + two", "Others")
     assert one.partner is not None
     assert others.partner is not None
