@@ -208,6 +208,8 @@ def go_on(
         schedule = plan_schedule(league.definition.shape(), league.entrants)
         plan = replace(plan_of(league, path.with_suffix(".logs"), choice.kind, *door), terminal=terminal)
         console.print(f"Commitment to all deals: {league.commitment}", markup=False)
+        if cluster and any(entrant.remote for entrant in league.entrants):
+            console.print("Remote bots dial in here: the league is played in this process, not on the cluster.")
         total = len(schedule.fixtures)
         with _listener(Output.PLAIN if terminal else output, console, total, store, league) as listener:
             runner = Runner(store, league, schedule, plan, listener, workers, cluster)

@@ -344,7 +344,8 @@ def test_with_a_remote_bot_all_is_played_in_this_process(path: Path) -> None:
         local, remote = laps._plan, replace(laps._plan, bots={"x": replace(laps._plan.bots["a"], command=None)})
         command = replace(remote.bots["x"], command=object())  # type: ignore[arg-type]
         assert Runner(store, league, laps._schedule, replace(local, bots={"x": command}), Lines(), 4)._workers == 4
-        assert Runner(store, league, laps._schedule, remote, Lines(), 4)._workers == 1
+        here = Runner(store, league, laps._schedule, remote, Lines(), 4, "tcp://127.0.0.1:1")
+        assert (here._workers, here._cluster) == (1, "")
 
 
 # Workers
