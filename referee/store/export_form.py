@@ -51,7 +51,10 @@ FILES: Final[dict[str, Schema]] = {
         master=_of("string", "The revealed master from which all packs follow, in hexadecimal.", **_DIGEST),
         seeded=_of("boolean", "Whether the master follows from the seed in the definition."),
         commitment=_of("string", "What was published before the first deal.", **_DIGEST),
-        code=_of("object", "Versions: referee, with a digest of its files (source); house, who plays on for a forfeited seat; python."),
+        code=_of(
+            "object",
+            "Versions: referee, with a digest of its files (source); house, who plays on for a forfeited seat; python.",
+        ),
         host=_of("object", "The machine that played: system, processors, python."),
         sandbox=_of("string", "How bots were shut in."),
         state=_of("string", "running or finished."),
