@@ -18,12 +18,12 @@ from math import sqrt
 from pathlib import Path
 from typing import Final
 
-from referee.tournament.anytime import estimate_at_any_look
-from referee.tournament.comparison import compare
-from referee.tournament.paired import estimate
-from referee.tournament.ranks import separated
-from referee.tournament.results import GameSet, Measures, PlayedGame
-from referee.tournament.versions import FIRST_LOOK
+from referee.statistics.anytime import estimate_at_any_look
+from referee.statistics.comparison import compare
+from referee.statistics.paired import estimate
+from referee.statistics.ranks import separated
+from referee.statistics.results import GameSet, Measures, PlayedGame
+from referee.statistics.versions import FIRST_LOOK
 
 ALPHA: Final = 0.05
 MOST_SETS: Final = 500

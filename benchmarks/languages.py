@@ -17,10 +17,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from referee.tournament.bot_build import unbuilt
-from referee.tournament.bot_source import BotSource, find_bot
-from referee.tournament.new_bot import TITLES, languages
-from referee.tournament.shipped import shipped_folder
+from referee.definitions.shipped import shipped_folder
+from referee.entrants.bot_build import unbuilt
+from referee.entrants.bot_source import BotSource, find_bot
+from referee.entrants.new_bot import TITLES, languages
 from tests.languages.golden_file import golden
 from tests.languages.recital import recite
 

@@ -14,11 +14,11 @@ import tempfile
 from pathlib import Path
 from statistics import fmean
 
+from referee.definitions.shipped import shipped_tournaments
+from referee.statistics.paired import Estimate, estimate
+from referee.statistics.results import set_means
 from referee.store import Store
 from referee.tournament.league import League, read_league
-from referee.tournament.paired import Estimate, estimate
-from referee.tournament.results import set_means
-from referee.tournament.shipped import shipped_tournaments
 from referee.tournament.table_of import closed_sets
 
 PROOFS = (

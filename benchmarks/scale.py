@@ -20,16 +20,16 @@ from pathlib import Path
 from typing import Any
 
 from referee import deals
+from referee.definitions.definition import Definition, parse_definition
+from referee.entrants.entrants import Entrant, Roster
 from referee.record import Record, write_record
+from referee.scheduling.schedule import Schedule, plan
 from referee.seats.house import house
 from referee.store import Store
 from referee.table import Table
-from referee.tournament.definition import Definition, parse_definition
-from referee.tournament.entrants import Entrant, Roster
 from referee.tournament.league import League, begin, plan_of, read_league
 from referee.tournament.plan import GamePlan
 from referee.tournament.runner import Runner
-from referee.tournament.schedule import Schedule, plan
 from referee.tournament.summary import summarise
 
 NAMES = ("careful", "random", "montecarlo", "other")

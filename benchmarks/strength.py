@@ -23,9 +23,9 @@ from referee.proceedings import DealClosed, GameSpec
 from referee.protocol import wire
 from referee.protocol.translate import rule_set_message, turn_message
 from referee.rules import RuleSet, variant
+from referee.statistics.paired import estimate
+from referee.statistics.results import place_points
 from referee.table import Table
-from referee.tournament.paired import estimate
-from referee.tournament.results import place_points
 from referee.view import Chair
 
 ROOT: Final = Path(__file__).resolve().parents[1]

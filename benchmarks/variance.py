@@ -30,12 +30,12 @@ from referee.proceedings import GameSpec
 from referee.protocol import wire
 from referee.protocol.translate import rule_set_message, turn_message
 from referee.rules import Action, variant
+from referee.scheduling.schedule import cyclic_orders
 from referee.seats.house import house
+from referee.statistics.luck import PlainGame, Share, adjust, shared_packs
+from referee.statistics.results import GameSet, Measures, PlayedGame
 from referee.table import Table
 from referee.tournament.house_replay import replay_by_house
-from referee.tournament.luck import PlainGame, Share, adjust, shared_packs
-from referee.tournament.results import GameSet, Measures, PlayedGame
-from referee.tournament.schedule import cyclic_orders
 from referee.view import Chair
 from referee.view import Turn as Asked
 

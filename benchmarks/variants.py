@@ -18,8 +18,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.strength import Player, play
 from referee.rules import RuleSet, variant, variant_names
-from referee.tournament.paired import Estimate, estimate
-from referee.tournament.results import place_points
+from referee.statistics.paired import Estimate, estimate
+from referee.statistics.results import place_points
 
 
 def table_of(rules: RuleSet, mine: int, careful: list[Player], others: list[Player]) -> list[Player]:

@@ -20,6 +20,8 @@ from _commands import commands  # noqa: E402  # beside this file
 from _languages import LANGUAGES, language_page  # noqa: E402
 from _protos import messages  # noqa: E402
 
+from referee.definitions.definition import definition_schema  # noqa: E402
+from referee.entrants.bot_source import Manifest  # noqa: E402
 from referee.faults import FAULTS, PROFILES  # noqa: E402
 from referee.rules import RuleSet, variant, variant_names  # noqa: E402
 from referee.rules.conduct import CONDUCT, ROBUST  # noqa: E402
@@ -28,8 +30,6 @@ from referee.rules.rulebook import CLAUSES, Clause, clause_text, clauses_of  # n
 from referee.rules.ruleset import allowed_values, meanings  # noqa: E402
 from referee.seats.limits import Limits  # noqa: E402
 from referee.store.export_form import FILES  # noqa: E402
-from referee.tournament.bot_source import Manifest  # noqa: E402
-from referee.tournament.definition import definition_schema  # noqa: E402
 
 AREAS: Final = {
     "BID": "The auction",

@@ -26,6 +26,8 @@ import referee
 from referee import bot as sdk
 from referee.check.script import play_script, read_script
 from referee.cli.tables import columns
+from referee.definitions.definition import parse_definition
+from referee.entrants.bot_source import Manifest
 from referee.hall import Hall, Local
 from referee.proceedings import GameSpec
 from referee.protocol import wire
@@ -36,12 +38,10 @@ from referee.rules.conduct import WHOLE_BOOK
 from referee.rules.rulebook import CLAUSES
 from referee.rules.ruleset import meanings
 from referee.seats.house import house
+from referee.statistics.standings import standings
 from referee.store.schema import SCHEMA
 from referee.table import Table
-from referee.tournament.bot_source import Manifest
-from referee.tournament.definition import parse_definition
-from referee.tournament.standings import standings
-from referee.tournament.verdict import Check
+from referee.verification.verdict import Check
 from referee.view import Chair, Turn
 from tests.helpers import seeded, shuffled
 

@@ -18,11 +18,11 @@ from referee.cli.check import find, plan_for
 from referee.cli.look import newest_league
 from referee.cli.run import Output, OutputOption, Sandbox, SandboxOption
 from referee.cli.screen import plain_text
+from referee.entrants.bot_build import require_built
 from referee.faults import Fault
 from referee.record import Record
 from referee.seats.sandbox import choose_sandbox
 from referee.store import Exported, Store
-from referee.tournament.bot_build import require_built
 from referee.tournament.league import plan_of, read_league
 from referee.tournament.plan import GamePlan
 

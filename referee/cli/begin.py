@@ -9,11 +9,11 @@ from rich.console import Console
 from referee.cli.dry import duration, rate_of, within
 from referee.cli.screen import plain_text
 from referee.cli.tables import counted
+from referee.definitions.definition import Definition, load_definition
+from referee.entrants.entrants import Roster, enter
 from referee.seats.sandbox import Choice
 from referee.store import Store
 from referee.tournament.checked import only_checked
-from referee.tournament.definition import Definition, load_definition
-from referee.tournament.entrants import Roster, enter
 from referee.tournament.league import begin, free_season, newest_season, read_league
 from referee.tournament.season import kept_of
 

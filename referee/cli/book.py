@@ -9,11 +9,11 @@ from typing import Annotated, Any
 import typer
 
 from referee.cli import app
+from referee.definitions.shipped import shipped_folder
 from referee.rules import RuleSet, variant, variant_names
 from referee.rules.registry import ALIASES
 from referee.rules.rulebook import Clause, Level, clause_text, clauses_of
 from referee.rules.ruleset import allowed_values, meanings
-from referee.tournament.shipped import shipped_folder
 
 _WIDTH = 100
 

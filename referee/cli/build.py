@@ -10,9 +10,9 @@ import typer
 
 from referee.cli import app
 from referee.cli.screen import plain_text
-from referee.tournament.bot_build import build, missing_tools
-from referee.tournament.bot_source import BotSource, find_bot
-from referee.tournament.new_bot import TITLES, new_bot
+from referee.entrants.bot_build import build, missing_tools
+from referee.entrants.bot_source import BotSource, find_bot
+from referee.entrants.new_bot import TITLES, new_bot
 
 
 class BuildExit(IntEnum):

@@ -26,13 +26,13 @@ from referee.check.verdict import Exit
 from referee.check.witness import WitnessError, read_witnesses
 from referee.cli import app
 from referee.cli.run import Sandbox
+from referee.definitions.names import is_name
+from referee.entrants.bot_build import require_built
+from referee.entrants.bot_source import BotError, BotSource, command_bot, find_bot
 from referee.rules import RuleSet, RuleSetError, variant, variant_names
 from referee.rules.conduct import EDITIONS
 from referee.seats.program import Command, LaunchError
 from referee.seats.sandbox import choose_sandbox
-from referee.tournament.bot_build import require_built
-from referee.tournament.bot_source import BotError, BotSource, command_bot, find_bot
-from referee.tournament.names import is_name
 
 LONG_DEALS = 5000
 FORMATS = ("json", "junit", "html", "md", "badge", "events")

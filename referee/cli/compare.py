@@ -18,13 +18,15 @@ from referee.cli import app
 from referee.cli.run import LEAGUES, Output, OutputOption, Sandbox, SandboxOption, WorkersOption, shut_in, stopping
 from referee.cli.run import toml_text as quoted
 from referee.cli.screen import Quiet, Screen
+from referee.definitions.definition import Definition, parse_definition
+from referee.entrants.bot_build import require_built
+from referee.entrants.entrants import enter
 from referee.report.endings import comparison_of, ending_lines, verdict_lines, version_name
 from referee.report.page import write_report
 from referee.rules import RuleSetError, variant
+from referee.scheduling.schedule import plan as plan_schedule
+from referee.statistics.versions import ALPHA, VersionVerdict
 from referee.store import Store
-from referee.tournament.bot_build import require_built
-from referee.tournament.definition import Definition, parse_definition
-from referee.tournament.entrants import enter
 from referee.tournament.league import (
     League,
     LeagueError,
@@ -35,8 +37,6 @@ from referee.tournament.league import (
     read_league,
 )
 from referee.tournament.runner import Runner
-from referee.tournament.schedule import plan as plan_schedule
-from referee.tournament.versions import ALPHA, VersionVerdict
 
 _SECONDS = {"s": 1, "m": 60, "h": 3600}
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import typer
 
 from referee.cli.tables import counted
+from referee.definitions.definition import Definition
+from referee.entrants.entrants import Roster
 from referee.seats.sandbox import Choice
-from referee.tournament.definition import Definition
-from referee.tournament.entrants import Roster
 from referee.tournament.forecast import Rate, past_rate, peak_processes, schedule_of, trial_rate
 from referee.tournament.league import LeagueError, most_processes
 

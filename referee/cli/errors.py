@@ -4,13 +4,13 @@ from typing import Final
 
 from referee.cards import CardError
 from referee.check.script import ScriptError
+from referee.definitions.problems import ProblemsError
 from referee.record import RecordError
 from referee.rules import RuleSetError
+from referee.scheduling.schedule import ScheduleError
 from referee.seats.program import LaunchError
 from referee.store import StoreError
 from referee.tournament.league import LeagueError
-from referee.tournament.problems import ProblemsError
-from referee.tournament.schedule import ScheduleError
 
 EXPECTED: Final = (
     ProblemsError,

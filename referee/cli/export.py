@@ -18,9 +18,9 @@ from referee.cli.run import (
     go_on,
     shut_in,
 )
+from referee.definitions.definition import restore_definition
+from referee.entrants.entrants import Roster, enter
 from referee.store import Exported, Store, StoreError
-from referee.tournament.definition import restore_definition
-from referee.tournament.entrants import Roster, enter
 from referee.tournament.export import write_export
 from referee.tournament.league import League, LeagueError, begin, free_season, read_league
 

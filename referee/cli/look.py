@@ -14,6 +14,7 @@ from referee.cli.book import clause_lines
 from referee.cli.run import Output, OutputOption
 from referee.cli.screen import plain_text
 from referee.cli.tables import json_table, notes, plain_table, rich_table
+from referee.definitions.shipped import copy_protos
 from referee.faults import FAULTS
 from referee.notation import write_down
 from referee.report.endings import ending_lines
@@ -22,9 +23,8 @@ from referee.rules.registry import variant
 from referee.store import Exported, Source, Store, StoreError
 from referee.tournament.balance import told_of
 from referee.tournament.league import read_league
-from referee.tournament.shipped import copy_protos
 from referee.tournament.table_of import standings_of
-from referee.tournament.verify import verify as verify_league
+from referee.verification.verify import verify as verify_league
 
 StoreArgument = Annotated[Path, typer.Argument(metavar="LEAGUE.sqlite", help="The league's file.")]
 

@@ -20,14 +20,15 @@ from referee.cli.begin import begun, entered, seasons, timed
 from referee.cli.dry import dry_lines, seconds_of
 from referee.cli.screen import Quiet, Screen
 from referee.cli.tables import counted, json_table, notes, plain_table, rich_table
+from referee.definitions.definition import Definition, parse_definition
+from referee.entrants.bot_build import require_built
+from referee.entrants.entrants import Roster, enter
 from referee.report.endings import ending_lines
 from referee.report.page import write_report
+from referee.scheduling.schedule import plan as plan_schedule
 from referee.seats.sandbox import Choice, choose_sandbox
 from referee.store import Store
 from referee.tournament.balance import told_of
-from referee.tournament.bot_build import require_built
-from referee.tournament.definition import Definition, parse_definition
-from referee.tournament.entrants import Roster, enter
 from referee.tournament.league import (
     League,
     LeagueError,
@@ -39,7 +40,6 @@ from referee.tournament.league import (
     store_path,
 )
 from referee.tournament.runner import Outcome, Runner
-from referee.tournament.schedule import plan as plan_schedule
 from referee.tournament.table_of import standings_of
 
 LEAGUES = Path("leagues")

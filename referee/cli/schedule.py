@@ -10,11 +10,11 @@ from referee.cli import app
 from referee.cli.run import Output, OutputOption
 from referee.cli.screen import plain_text
 from referee.cli.tables import counted
+from referee.definitions.definition import load_definition
+from referee.entrants.entrants import enter
+from referee.scheduling.schedule import Schedule, plan
 from referee.tournament.balance import Balance, check_schedule
 from referee.tournament.checked import only_checked
-from referee.tournament.definition import load_definition
-from referee.tournament.entrants import enter
-from referee.tournament.schedule import Schedule, plan
 
 MOST_IN_A_GRID = 24
 """Entrants up to which the pairs are printed as a grid."""

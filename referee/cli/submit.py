@@ -16,13 +16,13 @@ from referee.check.verdict import Exit
 from referee.cli import app
 from referee.cli.check import FailuresOption, SandboxOption, SecondsOption, guarded, named, plan_for
 from referee.cli.run import Sandbox
+from referee.definitions.definition import Definition, load_definition
+from referee.entrants.bot_build import require_built
+from referee.entrants.bot_source import BotSource, find_bot
 from referee.proceedings import Limits
 from referee.seats.limits import Limits as BotLimits
 from referee.seats.sandbox import choose_sandbox
-from referee.tournament.bot_build import require_built
-from referee.tournament.bot_source import BotSource, find_bot
 from referee.tournament.checked import add_receipt, receipt, receipts_path
-from referee.tournament.definition import Definition, load_definition
 from referee.tournament.submit import Entry, add_bot, entry_for, remove_bot
 
 BotArgument = Annotated[str, typer.Argument(metavar="BOT", help="A folder with bot.toml, a .py file, or a sample bot.")]

@@ -8,8 +8,8 @@ from rich.console import RenderableType
 from rich.table import Table
 
 from referee.cli.screen import plain_text
-from referee.tournament.paired import Estimate
-from referee.tournament.standings import Row, Standings
+from referee.statistics.paired import Estimate
+from referee.statistics.standings import Row, Standings
 
 _MEASURES = {"place": "place points", "stakes": "stakes", "points": "points"}
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from referee.report.facts import Facts
 from referee.report.figures import between, figure
-from referee.tournament.paired import Estimate
+from referee.statistics.paired import Estimate
 
 MOST: Final = 40
 """Entrants in the heat map: the first of the standings. The CSV has all."""

@@ -2,11 +2,11 @@
 
 from referee.report.figures import UNITS, between, figure
 from referee.report.harmless import harmless
+from referee.statistics.versions import VersionVerdict
 from referee.store import Store
 from referee.tournament.early import closed_by_id
 from referee.tournament.ending import certainty_at_any_look, verdict_of
 from referee.tournament.league import League
-from referee.tournament.versions import VersionVerdict
 
 
 def comparison_of(store: Store, league: League) -> VersionVerdict | None:

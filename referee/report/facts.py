@@ -12,11 +12,11 @@ from typing import Any
 
 from referee.report.endings import ending_lines
 from referee.report.harmless import harmless, name
+from referee.statistics.paired import Meeting, cross_table
+from referee.statistics.results import GameSet
+from referee.statistics.standings import Standings
 from referee.store import FaultRow, GameRow, SetRow, Store
 from referee.tournament.league import League
-from referee.tournament.paired import Meeting, cross_table
-from referee.tournament.results import GameSet
-from referee.tournament.standings import Standings
 from referee.tournament.table_of import closed_sets, standings_of
 
 

@@ -2,10 +2,10 @@
 
 from typing import Final
 
-from referee.tournament.paired import Estimate
-from referee.tournament.resample import RatingInterval
-from referee.tournament.results import MeasureName
-from referee.tournament.standings import Row
+from referee.statistics.paired import Estimate
+from referee.statistics.resample import RatingInterval
+from referee.statistics.results import MeasureName
+from referee.statistics.standings import Row
 
 UNITS: Final[dict[MeasureName, str]] = {"place": "place points", "stakes": "stakes", "points": "points"}
 """What each measure counts."""

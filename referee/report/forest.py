@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from referee.report.axis import Axis, Tick
 from referee.report.facts import Facts
 from referee.report.figures import MEANINGS, UNITS, between, figure, ranks, reach
-from referee.tournament.standings import Row
+from referee.statistics.standings import Row
 
 
 @dataclass(frozen=True, slots=True)

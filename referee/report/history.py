@@ -6,9 +6,9 @@ from typing import Final
 
 from referee.report.axis import Axis, Tick
 from referee.report.facts import Facts
-from referee.tournament.awards import gather
-from referee.tournament.plackett_luce import fit_awards
-from referee.tournament.resample import RatingInterval
+from referee.statistics.awards import gather
+from referee.statistics.plackett_luce import fit_awards
+from referee.statistics.resample import RatingInterval
 
 _POINTS: Final = 40
 _FEWEST_SETS: Final = 4

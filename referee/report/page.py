@@ -19,9 +19,9 @@ from referee.report.rulings import fault_lines, ruling_groups
 from referee.report.times import times
 from referee.report.verdict import judge
 from referee.report.wide import HINTS, LEFT, columns
+from referee.statistics.standings import Standings
 from referee.store import Store
 from referee.tournament.league import League
-from referee.tournament.standings import Standings
 
 
 def write_report(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from referee.report.figures import UNITS, between, figure
-from referee.tournament.standings import FEWEST_SETS, Row, Standings
+from referee.statistics.standings import FEWEST_SETS, Row, Standings
 
 Sure = Literal["sure", "open", "early"]
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from referee.report.figures import DIGITS, NONE, UNITS, estimate, figure, milliseconds, ranks, rating, skill
 from referee.report.harmless import name
-from referee.tournament.standings import Row, Standings
+from referee.statistics.standings import Row, Standings
 
 LEFT: Final = frozenset({"bot"})
 """Columns of words; all others hold figures."""

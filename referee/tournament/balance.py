@@ -6,9 +6,9 @@ from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any
 
+from referee.scheduling.schedule import PlannedSet, Schedule, plan
 from referee.store import Store
 from referee.tournament.league import League
-from referee.tournament.schedule import PlannedSet, Schedule, plan
 
 Pair = tuple[str, str]
 """Two entrants, sorted."""

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any, Final
 
 import referee
+from referee.definitions.definition import Definition, DefinitionError
+from referee.definitions.problems import Problem, plain, shown
+from referee.entrants.entrants import Entrant, Roster, Skipped
 from referee.rules import RuleSet
-from referee.tournament.definition import Definition, DefinitionError
-from referee.tournament.entrants import Entrant, Roster, Skipped
-from referee.tournament.problems import Problem, plain, shown
 
 FORMAT: Final = "allfours-checked/1"
 

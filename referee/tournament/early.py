@@ -3,11 +3,11 @@
 from dataclasses import asdict
 from typing import Any
 
+from referee.scheduling.schedule import PlannedSet, Schedule
+from referee.statistics.results import GameSet
 from referee.store import Store
 from referee.tournament.ending import find_ending, look_places, looks_at_its_results, next_look, reason_to_stop
 from referee.tournament.league import League
-from referee.tournament.results import GameSet
-from referee.tournament.schedule import PlannedSet, Schedule
 from referee.tournament.table_of import closed_sets
 
 

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from referee.tournament.comparison import compare
-from referee.tournament.definition import Definition
-from referee.tournament.entrants import Entrant
-from referee.tournament.ranks import separated
-from referee.tournament.results import GameSet, MeasureName
-from referee.tournament.schedule import Schedule
-from referee.tournament.standings import FEWEST_SETS
-from referee.tournament.versions import ALPHA, FIRST_LOOK, MARGINS, VersionVerdict, judge_versions
+from referee.definitions.definition import Definition
+from referee.entrants.entrants import Entrant
+from referee.scheduling.schedule import Schedule
+from referee.statistics.comparison import compare
+from referee.statistics.ranks import separated
+from referee.statistics.results import GameSet, MeasureName
+from referee.statistics.standings import FEWEST_SETS
+from referee.statistics.versions import ALPHA, FIRST_LOOK, MARGINS, VersionVerdict, judge_versions
 
 _GROWTH: Final = 1.25
 

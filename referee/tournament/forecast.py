@@ -9,14 +9,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
+from referee.definitions.definition import Definition
+from referee.entrants.entrants import Roster
+from referee.scheduling.blocks import by_processes
+from referee.scheduling.schedule import Schedule, plan
 from referee.seats.sandbox import Policy
 from referee.store import Store, StoreError
-from referee.tournament.blocks import by_processes
-from referee.tournament.definition import Definition
-from referee.tournament.entrants import Roster
 from referee.tournament.league import LeagueError, begin, plan_of, read_league
 from referee.tournament.runner import Runner
-from referee.tournament.schedule import Schedule, plan
 
 FEWEST_GAMES: Final = 20
 """Games from which a rate is taken: an earlier run with fewer tells nothing."""

@@ -1,7 +1,7 @@
 """The luck of a deal, measured by playing it again: what house players would have got from each seat of the same pack.
 
 It is made after the game, in the referee's process, from the pack alone. Nothing of it reaches a bot, and nothing that
-a bot did goes into it; so it can be taken off a bot's result without favour (:mod:`referee.tournament.luck`).
+a bot did goes into it; so it can be taken off a bot's result without favour (:mod:`referee.statistics.luck`).
 
 One replay says little: a single bid decides who pitches what. So the pack is played by several tables of equal players,
 from shy bidders to bold ones, and by some that now and then play any legal card; the mean is what the seat was worth.

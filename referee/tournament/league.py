@@ -15,20 +15,20 @@ from typing import Any, Final
 
 import referee
 from referee import deals
+from referee.definitions.definition import Definition, restore_definition
+from referee.entrants.bot_digest import folder_digest
+from referee.entrants.entrants import Entrant, Roster, enter
 from referee.faults import PROFILES
 from referee.proceedings import Limits
 from referee.rules import RuleSet
+from referee.scheduling.schedule import Schedule, plan
 from referee.seats.house import HOUSE_VERSION
 from referee.seats.limits import Limits as BotLimits
 from referee.seats.program import Command
 from referee.seats.sandbox import Policy
 from referee.store import FixtureRow, Source, Store
 from referee.store.draft import draft_of
-from referee.tournament.bot_digest import folder_digest
-from referee.tournament.definition import Definition, restore_definition
-from referee.tournament.entrants import Entrant, Roster, enter
 from referee.tournament.plan import BotPlan, LeaguePlan
-from referee.tournament.schedule import Schedule, plan
 
 
 class LeagueError(Exception):

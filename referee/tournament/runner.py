@@ -16,10 +16,12 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
+from referee.scheduling.blocks import Ahead, by_processes
+from referee.scheduling.schedule import Fixture, PlannedSet, Schedule
 from referee.seats.orphans import end_orphans
 from referee.seats.trees import process
+from referee.statistics.standings import Standings
 from referee.store import SetRow, Store
-from referee.tournament.blocks import Ahead, by_processes
 from referee.tournament.cluster import ClusterPool, lost_worker
 from referee.tournament.early import ended, sets_to_play
 from referee.tournament.ending import looks_at_its_results
@@ -27,9 +29,7 @@ from referee.tournament.lap import Lap
 from referee.tournament.league import League, LeagueError, same_machine
 from referee.tournament.plan import GamePlan, LeaguePlan
 from referee.tournament.roots import roots
-from referee.tournament.schedule import Fixture, PlannedSet, Schedule
 from referee.tournament.sink import Event, Listener, StoreSink
-from referee.tournament.standings import Standings
 from referee.tournament.table_of import standings_of
 from referee.tournament.venue import Venue
 from referee.tournament.workers import LocalPool, Pool, play_block

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from referee.definitions.definition import Definition
+from referee.entrants.entrants import Roster
+from referee.scheduling.schedule import plan
 from referee.store import Store
-from referee.tournament.definition import Definition
-from referee.tournament.entrants import Roster
 from referee.tournament.league import League, LeagueError, read_league, rules_of
-from referee.tournament.schedule import plan
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,11 @@ from pathlib import Path
 import tomlkit
 from tomlkit.items import AoT, Array
 
-from referee.tournament.bot_source import BotError, BotSource, find_bot
-from referee.tournament.definition import Definition, DefinitionError, load_definition, parse_definition
-from referee.tournament.entrants import Entrant, enter
-from referee.tournament.names import is_name
-from referee.tournament.problems import Problem, near, one_of, shown
+from referee.definitions.definition import Definition, DefinitionError, load_definition, parse_definition
+from referee.definitions.names import is_name
+from referee.definitions.problems import Problem, near, one_of, shown
+from referee.entrants.bot_source import BotError, BotSource, find_bot
+from referee.entrants.entrants import Entrant, enter
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from referee.faults import Fault
+from referee.statistics.results import Measures, PlayedGame, place_points
 from referee.table import Table
 from referee.tournament.house_replay import replay_by_house
-from referee.tournament.results import Measures, PlayedGame, place_points
 
 _STEPS = 8
 """Buckets of decision times per factor of two: a quantile is right to within 4.5 %."""

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from referee.statistics.results import PlayedGame
+from referee.statistics.standings import Standings, Tally, standings
 from referee.store import GameRow, SetRow, Store
 from referee.tournament.ending import certainty_at_any_look
 from referee.tournament.league import League
-from referee.tournament.results import PlayedGame
-from referee.tournament.standings import Standings, Tally, standings
 from referee.tournament.summary import played_game, quantile_ms
 
 

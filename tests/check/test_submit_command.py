@@ -7,8 +7,8 @@ from typer.testing import CliRunner, Result
 
 from referee.check.verdict import Exit
 from referee.cli import app, submit
-from referee.tournament.definition import load_definition
-from referee.tournament.entrants import enter
+from referee.definitions.definition import load_definition
+from referee.entrants.entrants import enter
 from tests.check.helpers import ANY_LEGAL
 
 DEFINITION = """\

@@ -10,11 +10,11 @@ from textwrap import dedent
 
 import pytest
 
+from referee.definitions.definition import parse_definition
+from referee.entrants.bot_build import missing_products, missing_tools, require_built
+from referee.entrants.bot_source import BotError, find_bot
+from referee.entrants.entrants import enter
 from referee.seats.trees import process
-from referee.tournament.bot_build import missing_products, missing_tools, require_built
-from referee.tournament.bot_source import BotError, find_bot
-from referee.tournament.definition import parse_definition
-from referee.tournament.entrants import enter
 
 MAKE = """\
 import pathlib, sys

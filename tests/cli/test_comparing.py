@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from referee.cli.compare import Exit, Length, definition_text
+from referee.definitions.definition import parse_definition
 from referee.report.endings import verdict_lines
-from referee.tournament.definition import parse_definition
-from referee.tournament.paired import Estimate
-from referee.tournament.versions import Answer, VersionVerdict
+from referee.statistics.paired import Estimate
+from referee.statistics.versions import Answer, VersionVerdict
 from tests.cli.test_playing import FIRST, LAST, referee
 
 LEAGUE = """

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 import referee
-from referee.tournament import new_bot as module
-from referee.tournament.bot_source import BotError, find_bot
-from referee.tournament.new_bot import TITLES, home_of_referee, languages, new_bot
-from referee.tournament.shipped import shipped_folder
+from referee.definitions.shipped import shipped_folder
+from referee.entrants import new_bot as module
+from referee.entrants.bot_source import BotError, find_bot
+from referee.entrants.new_bot import TITLES, home_of_referee, languages, new_bot
 
 SAMPLES = shipped_folder("sample_bots")
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from referee.check.attendant import LocalAttendant
+from referee.entrants.bot_source import BotSource
 from referee.hall import Hall
 from referee.protocol import wire
 from referee.rules import variant_names
@@ -20,7 +21,6 @@ from referee.seats.keeper import Loss
 from referee.seats.launch import BotProcess, Policy, launch
 from referee.server import Host, monotonic_us
 from referee.session import Answer, Session, Silence
-from referee.tournament.bot_source import BotSource
 
 PATIENCE_S: Final = 60.0
 """How long a bot may be silent."""

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from referee.bot import wire
+from referee.entrants.bot_source import find_bot
 from referee.rules import variant_names
-from referee.tournament.bot_source import find_bot
 from tests.languages import golden as runner
 from tests.languages import write_golden
 from tests.languages.golden_file import PATH, careful_move, golden, move_text, tally

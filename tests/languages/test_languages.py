@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from referee.bot import EventKind, Kind, parse_cards, wire
+from referee.entrants.new_bot import TITLES, languages, new_bot
 from referee.rules import variant_names
-from referee.tournament.new_bot import TITLES, languages, new_bot
 from tests.languages import golden as runner
 from tests.languages.golden_file import careful_move, golden, in_order
 from tests.languages.tools import BOTS, LANGUAGES, MOST_LINES, ROOT, built, command, lines_of, params, run

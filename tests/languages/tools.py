@@ -16,8 +16,8 @@ from typing import Any, Final
 
 import pytest
 
-from referee.tournament.bot_source import BotSource, find_bot
-from referee.tournament.shipped import shipped_folder
+from referee.definitions.shipped import shipped_folder
+from referee.entrants.bot_source import BotSource, find_bot
 
 ROOT: Final = shipped_folder("sample_bots")
 BOTS: Final = ("random", "careful")

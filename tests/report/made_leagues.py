@@ -6,18 +6,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from referee.definitions.definition import parse_definition
+from referee.entrants.entrants import Entrant, Roster
 from referee.faults import Fault
 from referee.record import write_record
 from referee.rules import Action, Keeps, Kind
+from referee.scheduling.schedule import Fixture
 from referee.seats.house import house
 from referee.store import FixtureRow, Store
 from referee.store.schema import Finished
 from referee.table import Table
-from referee.tournament.definition import parse_definition
-from referee.tournament.entrants import Entrant, Roster
 from referee.tournament.league import League, begin, plan_of, read_league
 from referee.tournament.plan import GamePlan
-from referee.tournament.schedule import Fixture
 from referee.tournament.summary import summarise
 from referee.view import Turn
 

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from referee.report.verdict import Verdict, judge
-from referee.tournament.results import GameSet
-from referee.tournament.standings import Standings, standings
+from referee.statistics.results import GameSet
+from referee.statistics.standings import Standings, standings
 from tests.tournament.leagues import league, played
 
 

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from benchmarks.strength import contest, load, seated
 from referee import cards
 from referee.bot import Card, Keeps, Kind, Turn, parse_cards, wire
+from referee.entrants.bot_source import find_bot
 from referee.protocol.translate import rule_set_message, turn_message
 from referee.rules import Deal, Game, RuleSet, variant, variant_names
-from referee.tournament.bot_source import find_bot
-from referee.tournament.paired import estimate
+from referee.statistics.paired import estimate
 from referee.view import Chair, see
 from tests.helpers import call, pitch, start
 

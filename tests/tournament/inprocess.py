@@ -15,20 +15,20 @@ from pathlib import Path
 from typing import Any
 
 from referee import deals
+from referee.definitions.definition import Definition, parse_definition
+from referee.entrants.entrants import Entrant, Roster
 from referee.faults import Fault
 from referee.protocol import wire
 from referee.protocol.translate import Malformed, read_move
 from referee.record import Record, write_record
 from referee.rules import Action, Kind
+from referee.scheduling.schedule import Schedule, plan
 from referee.seats.house import house
 from referee.store import Store
 from referee.table import Table
-from referee.tournament.definition import Definition, parse_definition
-from referee.tournament.entrants import Entrant, Roster
 from referee.tournament.league import begin, plan_of, read_league, rules_of
 from referee.tournament.plan import BotPlan, GamePlan, LeaguePlan
 from referee.tournament.runner import Outcome, Runner
-from referee.tournament.schedule import Schedule, plan
 from referee.view import Turn
 
 

@@ -6,7 +6,7 @@ from math import log
 
 from hypothesis import strategies as st
 
-from referee.tournament.results import GameSet, Measures, PlayedGame, place_points
+from referee.statistics.results import GameSet, Measures, PlayedGame, place_points
 
 
 def played(

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 import pytest
 
+from referee.scheduling.schedule import Schedule, Shape, plan
 from referee.tournament.balance import Balance, check_schedule, meetings, told_early
-from referee.tournament.schedule import Schedule, Shape, plan
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from referee.definitions.definition import parse_definition
 from referee.seats.house import house
 from referee.store import Store
-from referee.tournament.definition import parse_definition
-from referee.tournament.verify import verify
+from referee.verification.verify import verify
 from tests.tournament.inprocess import at_random, found_league, go_on, league_text
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -9,15 +9,15 @@ from typing import Any
 import pytest
 
 from referee.cli.tables import columns
+from referee.definitions.definition import DefinitionError, parse_definition
 from referee.report import wide
+from referee.scheduling.schedule import ScheduleError, Shape, plan
 from referee.seats.house import house
 from referee.store import Store
-from referee.tournament.definition import DefinitionError, parse_definition
 from referee.tournament.ending import is_resolved, look_places, next_look
 from referee.tournament.league import read_league
-from referee.tournament.schedule import ScheduleError, Shape, plan
 from referee.tournament.table_of import standings_of
-from referee.tournament.verify import verify
+from referee.verification.verify import verify
 from tests.tournament.inprocess import Player, at_random, found_league, go_on, league_text, play_league, roster
 from tests.tournament.leagues import league
 

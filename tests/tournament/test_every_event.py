@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
+from referee.definitions.definition import parse_definition
 from referee.record import write_record
+from referee.scheduling.schedule import plan
 from referee.seats.house import house
 from referee.store import Store
 from referee.tournament import sink
-from referee.tournament.definition import parse_definition
 from referee.tournament.plan import GamePlan
-from referee.tournament.schedule import plan
 from referee.tournament.sink import Collector
 from tests.tournament.inprocess import (
     InProcess,

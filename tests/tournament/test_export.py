@@ -9,16 +9,16 @@ from typing import Any
 import jsonschema
 import pytest
 
+from referee.definitions.definition import load_definition, parse_definition
 from referee.record import canonical, record_digest, result_digest
 from referee.seats.house import house
 from referee.store import Exported, Store, StoreError, chain_next, chain_start
 from referee.store.export_form import FILES, FORMAT, export_schema
-from referee.tournament.definition import load_definition, parse_definition
 from referee.tournament.export import write_export
 from referee.tournament.league import LeagueError, read_league
 from referee.tournament.roots import roots_of
-from referee.tournament.verdict import Check, Divergence, Verdict
-from referee.tournament.verify import verify
+from referee.verification.verdict import Check, Divergence, Verdict
+from referee.verification.verify import verify
 from tests.tournament.inprocess import at_random, found_league, go_on, league_text, play_league, reneges, stumbles
 
 PLAYERS = {"careful": house, "reneger": reneges, "stumbler": stumbles, "random": at_random}

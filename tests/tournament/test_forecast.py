@@ -9,12 +9,12 @@ import pytest
 import typer
 
 from referee.cli.dry import duration, seconds_of, within
+from referee.definitions.definition import parse_definition
+from referee.entrants.entrants import Entrant, Roster, enter
+from referee.scheduling.schedule import Shape, plan
 from referee.seats.house import house
-from referee.tournament.definition import parse_definition
-from referee.tournament.entrants import Entrant, Roster, enter
 from referee.tournament.forecast import Rate, _covered, past_rate, peak_processes, trial_rate
 from referee.tournament.league import LeagueError, most_processes
-from referee.tournament.schedule import Shape, plan
 from tests.tournament.inprocess import at_random, league_text, play_league, roster
 
 

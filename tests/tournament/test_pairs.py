@@ -7,19 +7,19 @@ from typing import Any
 
 import pytest
 
+from referee.definitions.definition import Definition, DefinitionError, parse_definition, restore_definition
+from referee.entrants.entrants import enter
+from referee.scheduling.schedule import Shape, plan
 from referee.seats.launch import BotProcess, launch
 from referee.seats.program import Command
 from referee.store import Exported, Store
 from referee.tournament import lap
 from referee.tournament.balance import check_schedule
-from referee.tournament.definition import Definition, DefinitionError, parse_definition, restore_definition
-from referee.tournament.entrants import enter
 from referee.tournament.export import write_export
 from referee.tournament.league import begin, check_unchanged, plan_of, read_league
 from referee.tournament.runner import Runner
-from referee.tournament.schedule import Shape, plan
 from referee.tournament.table_of import standings_of
-from referee.tournament.verify import verify
+from referee.verification.verify import verify
 from tests.tournament.inprocess import Silent
 
 BOTS = ("one", "two", "three")

@@ -11,14 +11,14 @@ from typing import Any, Final
 
 import pytest
 
+from referee.definitions.definition import load_definition
+from referee.entrants.entrants import enter
+from referee.scheduling.schedule import plan
 from referee.seats import keeper
 from referee.store import Store
 from referee.tournament import runner
-from referee.tournament.definition import load_definition
-from referee.tournament.entrants import enter
 from referee.tournament.league import begin, plan_of, read_league
 from referee.tournament.runner import Outcome, Runner
-from referee.tournament.schedule import plan
 from tests.chaos import PATIENCE, REFEREE, ROOT
 from tests.tls import write_pair
 

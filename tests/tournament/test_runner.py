@@ -11,15 +11,15 @@ from typing import Any, Final
 
 import pytest
 
+from referee.definitions.definition import parse_definition
 from referee.record import write_record
+from referee.scheduling.schedule import plan
 from referee.seats.house import house
 from referee.store import Store, StoreError
 from referee.tournament import runner
-from referee.tournament.definition import parse_definition
 from referee.tournament.league import LeagueError, read_league
 from referee.tournament.plan import GamePlan
 from referee.tournament.runner import MOST_NO_CONTESTS, Outcome, Runner
-from referee.tournament.schedule import plan
 from referee.tournament.sink import Collector
 from tests.tournament.inprocess import InProcess, found_league, league_text, play_game
 

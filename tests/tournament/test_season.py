@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
+from referee.definitions.definition import parse_definition
+from referee.entrants.entrants import Roster
 from referee.seats.house import house
 from referee.store import Exported, Store, StoreError
-from referee.tournament.definition import parse_definition
-from referee.tournament.entrants import Roster
 from referee.tournament.export import write_export
 from referee.tournament.league import LeagueError, begin, read_league
 from referee.tournament.season import kept_of
-from referee.tournament.verdict import Check
-from referee.tournament.verify import verify
+from referee.verification.verdict import Check
+from referee.verification.verify import verify
 from tests.tournament.inprocess import (
     Player,
     at_random,

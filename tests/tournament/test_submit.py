@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from referee.tournament.bot_source import BotSource, find_bot
+from referee.definitions.definition import DefinitionError, load_definition, parse_definition
+from referee.entrants.bot_source import BotSource, find_bot
+from referee.entrants.entrants import enter
 from referee.tournament.checked import add_receipt, only_checked, read_receipts, receipt, receipts_path, rules_digest
-from referee.tournament.definition import DefinitionError, load_definition, parse_definition
-from referee.tournament.entrants import enter
 from referee.tournament.submit import Entry, add_bot, entry_for, remove_bot
 
 DEFINITION = """\

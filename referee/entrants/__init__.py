@@ -1,0 +1,1 @@
+"""Bots as they enter: found, built, fingerprinted, entered; and new ones from the samples."""

@@ -1,0 +1,219 @@
+"""Finding a bot: a folder with ``bot.toml``, a ``.py`` file, a command, or the name of a sample bot.
+
+``bot.toml`` says what the referee must know of a bot::
+
+    name = "my bot"                  # how it is called in standings
+    version = "1.2"                  # a new version is a new player
+    run = ["python", "bot.py"]       # started in this folder
+    build = ["make"]                 # optional: a list, or a string for sh; products go to build/, dist/, target/ ...
+    variants = ["auction-pitch"]     # optional: what it can play
+    description = "Counts trumps."   # optional
+"""
+
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field, ValidationError, field_validator
+
+from referee.definitions.model_problems import Finding, finding_error, problems_of
+from referee.definitions.names import NAME_ALLOWED, BotName, BotVersion, PlainText, is_name, is_readable
+from referee.definitions.problems import Problem, ProblemsError, near, plain, shown
+from referee.definitions.sections import Section
+from referee.definitions.shipped import sample_bots, sample_root
+from referee.definitions.toml_file import parse, read_text
+from referee.entrants.bot_digest import TooLarge, command_digest, file_digest, folder_digest
+from referee.seats.program import Command
+
+LARGEST = 16 * 1024
+"""The most bytes of a bot.toml."""
+
+_PYTHONS = ("python", "python3")
+_SAMPLE_PREFIX = "sample_bots/python/"
+_Words = Annotated[tuple[PlainText, ...], Field(max_length=64, strict=False)]
+
+
+class BotError(ProblemsError):
+    """A bot that cannot be used. Problems with line 0 are about the bot as a whole, the others about its bot.toml."""
+
+
+class Manifest(Section):
+    """The content of a ``bot.toml``."""
+
+    name: BotName = Field(description="How the bot is called.", examples=["my bot"])
+    version: BotVersion = Field(description="A new version is a new player.", examples=["1.0"])
+    run: _Words = Field(min_length=1, description="Program and arguments.", examples=[["python", "bot.py"]])
+    build: _Words = Field(default=(), description="Program and arguments that build the bot, or a line for sh.")
+    variants: _Words = Field(default=(), description="Variants that it can play. Absent: it says so when it joins.")
+    description: str = Field(
+        default="",
+        max_length=400,
+        description="What is special about it.",
+        json_schema_extra={"x-allowed": "text of up to 400 readable characters"},
+    )
+
+    @field_validator("build", mode="before")
+    @classmethod
+    def _shell_line(cls, build: Any) -> Any:
+        return ("sh", "-c", build) if isinstance(build, str) else build
+
+    @field_validator("description")
+    @classmethod
+    def _readable(cls, text: str) -> str:
+        if not is_readable(text, lines=True):
+            allowed = "text of up to 400 readable characters"
+            raise finding_error(Finding((), allowed, "take control and direction marks out of it"))
+        return text
+
+
+@dataclass(frozen=True, slots=True)
+class BotSource:
+    """A bot that was found, ready to be started: run ``argv`` in ``folder``.
+
+    ``digest`` is SHA-256 over its files. ``variants`` is empty where the bot does not say what it plays; ``build`` is
+    empty where nothing is built; ``only`` names the one file of a ``.py`` bot and is empty for all others.
+    """
+
+    name: str
+    version: str
+    argv: tuple[str, ...]
+    folder: Path
+    digest: str
+    build: tuple[str, ...] = ()
+    variants: tuple[str, ...] = ()
+    description: str = ""
+    only: tuple[str, ...] = ()
+
+    def command(self) -> Command:
+        """How to start it."""
+        return Command(self.argv, self.folder, self.name, only=self.only)
+
+
+def find_bot(text: str, relative_to: Path | str, *, name: str | None = None, version: str | None = None) -> BotSource:
+    """The bot that a path (seen from ``relative_to``) or the name of a sample bot means.
+
+    ``name`` and ``version`` replace the bot's own. A ``.py`` file is called by its name without ``.py``, its version is
+    the start of its digest; only that file is watched for changes. Raises ``BotError``.
+    """
+    tried: list[str] = []
+    for path in _places(text, Path(relative_to)):
+        fault = _why_not(path)
+        if fault is None:
+            folder = path.parent if path.name == "bot.toml" else path
+            return _script(path, name, version) if path.suffix == ".py" else _from_folder(folder, name, version)
+        tried.append(f"{plain(str(path))} ({fault})")
+        if fault != "not there":
+            break
+    allowed = f"a folder with bot.toml, a .py file, or a sample bot ({', '.join(sample_bots()) or 'none is there'})"
+    meant = near(text, _neighbours(text, Path(relative_to)))
+    remedy = f'did you mean "{plain(meant)}"?' if meant else "correct the path"
+    raise _bot_error(text, f"no bot; tried {' and '.join(tried)}", allowed, remedy)
+
+
+def command_bot(argv: Sequence[str], folder: Path | str, *, name: str, version: str | None = None) -> BotSource:
+    """The bot that a command starts in a folder. Files that the command names are watched for changes.
+
+    Raises ``BotError`` if the name is not harmless or the program is nowhere.
+    """
+    folder = Path(folder).absolute()
+    words = _with_interpreter(argv)
+    if shutil.which(words[0] if "/" not in words[0] else str(folder / words[0])) is None:
+        allowed = "a program on the PATH, or an executable file"
+        raise _bot_error(name, f"the command {shown(argv[0])}, which is neither", allowed, "correct the command")
+    digest = _digested(name, lambda: command_digest(argv, folder))
+    return BotSource(_named(name, name), version or digest[:8], words, folder, digest)
+
+
+def _places(text: str, relative_to: Path) -> Iterator[Path]:
+    try:
+        yield (relative_to / Path(text).expanduser()).absolute()
+    except RuntimeError:
+        yield (relative_to / text).absolute()
+    sample = text.removeprefix(_SAMPLE_PREFIX).rstrip("/")
+    if sample and "/" not in sample and sample not in (".", ".."):
+        yield sample_root() / sample
+
+
+def _why_not(path: Path) -> str | None:
+    """Why the path is no bot, or ``None`` if it is one."""
+    try:
+        if path.is_dir():
+            return None if (path / "bot.toml").exists() else "a folder without bot.toml"
+        if path.is_file():
+            return None if path.suffix == ".py" or path.name == "bot.toml" else "a file, but no .py file"
+        return "neither a folder nor a file" if path.exists() else "not there"
+    except (OSError, ValueError) as error:
+        return plain(getattr(error, "strerror", None) or str(error))
+
+
+def _neighbours(text: str, relative_to: Path) -> list[str]:
+    """Bots that might have been meant: the sample bots, and what is beside the place that was named."""
+    names = list(sample_bots())
+    try:
+        parent = Path(text).parent
+        beside = [path for path in (relative_to / parent).iterdir() if _why_not(path) is None]
+        names += [path.name if parent == Path() else str(parent / path.name) for path in beside]
+    except (OSError, ValueError):
+        pass
+    return names
+
+
+def _from_folder(folder: Path, name: str | None, version: str | None) -> BotSource:
+    path = folder / "bot.toml"
+    try:
+        document = parse(read_text(path, LARGEST, "add a bot.toml"), str(path))
+        try:
+            manifest = Manifest.model_validate(document.data)
+        except ValidationError as error:
+            raise BotError(problems_of(error, Manifest, document)) from None
+    except ProblemsError as error:
+        raise BotError(error.problems) from None
+    digest = _digested(str(folder), lambda: folder_digest(folder, built=bool(manifest.build)))
+    return BotSource(
+        _named(str(folder), name or manifest.name),
+        version or manifest.version,
+        _with_interpreter(manifest.run),
+        folder,
+        digest,
+        _with_interpreter(manifest.build),
+        manifest.variants,
+        " ".join(manifest.description.split()),
+    )
+
+
+def _script(path: Path, name: str | None, version: str | None) -> BotSource:
+    digest = _digested(str(path), lambda: file_digest(path))
+    argv = (sys.executable, path.name)
+    named = _named(str(path), name or path.stem)
+    return BotSource(named, version or digest[:8], argv, path.parent, digest, only=(path.name,))
+
+
+def _digested(bot: str, digest: Callable[[], str]) -> str:
+    try:
+        return digest()
+    except TooLarge as error:
+        remedy = "keep only what the bot needs in its folder"
+        raise _bot_error(bot, str(error), "20,000 files and 1,024 MiB", remedy) from None
+    except OSError as error:
+        where = f" ({plain(str(error.filename))})" if error.filename else ""
+        raise _bot_error(bot, f"{error.strerror}{where}", "files that can be read", "check the permissions") from None
+
+
+def _with_interpreter(argv: Sequence[str]) -> tuple[str, ...]:
+    """The command with ``python`` and bare ``.py`` files run by the interpreter that runs the referee."""
+    if argv and argv[0] in _PYTHONS:
+        return (sys.executable, *argv[1:])
+    return (sys.executable, *argv) if argv and argv[0].endswith(".py") else tuple(argv)
+
+
+def _named(bot: str, name: str) -> str:
+    if not is_name(name):
+        raise _bot_error(bot, f"the name {shown(name)}", NAME_ALLOWED, 'give it a harmless name with name = "..."')
+    return name
+
+
+def _bot_error(bot: str, found: str, allowed: str, remedy: str) -> BotError:
+    return BotError([Problem(plain(bot[:200]), 0, "the bot", found, allowed, remedy)])

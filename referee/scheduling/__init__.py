@@ -1,0 +1,1 @@
+"""Who meets whom, in which seats, with which packs: schedules and the designs behind them. Pure."""

@@ -1,0 +1,149 @@
+"""Verifies a whole league from what is stored of it: nothing that was printed has to be believed.
+
+Every pack is dealt again from the master, every record replayed by the umpire and judged by the second rules engine,
+every figure computed anew, and all of it held against what is stored. The first divergence is named, with game, fixture
+and deal; the others are counted.
+"""
+
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from referee.scheduling.schedule import Schedule
+from referee.store import FixtureRow, GameRow, SetRow, Source, StoreError
+from referee.tournament.league import League, LeagueError, plan_of, read_league
+from referee.verification.verdict import Check, Divergence, Findings, Tally, Verdict, shown
+from referee.verification.verify_game import Case, Checked, check_game, packs_of
+from referee.verification.verify_league import (
+    check_definition,
+    check_ending,
+    check_roots,
+    check_schedule,
+    check_sets,
+    check_standings,
+    notes,
+    sort_games,
+)
+
+Progress = Callable[[int, int], None]
+"""Told after each game: how many are verified, of how many."""
+
+
+def verify(
+    source: Source,
+    progress: Progress | None = None,
+    *,
+    commitment: str | None = None,
+    record_root: str | None = None,
+) -> Verdict:
+    """Verifies the league of a store (or of anything that holds the same facts), also while it is being played.
+
+    ``commitment`` and ``record_root`` are what was published elsewhere, if it was: whoever can rewrite a store can make
+    it agree with itself, but not with what others have kept. Never raises for what is wrong with the league.
+    """
+    work = _Verification(source, progress, commitment, record_root)
+    try:
+        with source.snapshot():
+            work.run()
+    except (*_GARBLED, sqlite3.Error, LeagueError) as error:
+        work.found.add(Divergence(Check.STORE, f"{source.path.name} cannot be read to its end", _told(error), ""))
+    return work.verdict()
+
+
+_GARBLED = (ArithmeticError, AttributeError, LookupError, RecursionError, StoreError, TypeError, ValueError)
+"""What reading may raise where anything may be written."""
+
+
+def _told(error: Exception) -> str:
+    return shown(str(error) if isinstance(error, StoreError | LeagueError) else f"{type(error).__name__}: {error}")
+
+
+class _Verification:
+    """One run: the facts read so far, what was found, what was counted."""
+
+    def __init__(
+        self, source: Source, progress: Progress | None, commitment: str | None, record_root: str | None
+    ) -> None:
+        self._source, self._progress = source, progress
+        self._published = commitment, record_root
+        self.found, self._tally = Findings(), Tally()
+        self._league: League | None = None
+        self._sets: list[SetRow] = []
+        self._roots = {"result_root": "", "record_root": ""}
+
+    def run(self) -> None:
+        """All checks, in the order in which one rests on another."""
+        source, found = self._source, self.found
+        league = self._league = read_league(source)
+        self._sets = source.sets()
+        check_definition(league, found, self._published[0])
+        schedule = check_schedule(source, league, found)
+        if schedule is None:
+            return
+        counting = self._games(league, schedule)
+        check_ending(league, schedule, self._sets, counting, found)
+        check_sets(league, schedule, {row.id: row for row in self._sets}, counting, found)
+        self._roots = check_roots(league, self._sets, counting, found, self._published[1])
+        check_standings(league, self._sets, counting, found)
+
+    def _games(self, league: League, schedule: Schedule) -> list[GameRow]:
+        """Verifies every game; returns those that count, with their figures as they should be."""
+        planned = {f.id: FixtureRow(f.id, f.set_id, f.rotation, f.seats) for f in schedule.fixtures}
+        plan = plan_of(league, Path(), "none")
+        packs, sets = packs_of(plan), {row.id: row for row in self._sets}
+        rulings = _by_game(self._source.rulings())
+        games, counting = self._source.every_game(), []
+        for done, (row, counts) in enumerate(sort_games(games, planned, sets, self.found), 1):
+            try:
+                case = Case(plan, packs, row, planned[row.fixture_id], self._source.record(row.number))
+                checked = check_game(case, rulings.get(row.number, []) if counts else None)
+            except _GARBLED as error:
+                checked = Checked(row, None, None, [_unreadable(row, error)])
+            self._take(checked, counts=counts)
+            if counts:
+                counting.append(checked.row)
+            if self._progress:
+                self._progress(done, len(games))
+        return counting
+
+    def _take(self, checked: Checked, *, counts: bool) -> None:
+        for one in checked.found:
+            self.found.add(one)
+        tally, table, judged = self._tally, checked.table, checked.judged
+        tally.games += 1
+        tally.superseded += not counts
+        if table is not None and judged is not None:
+            tally.deals += len(table.deals)
+            tally.decisions += judged.decisions
+            tally.rulings += judged.rulings
+            tally.unproven += judged.unproven
+
+    def verdict(self) -> Verdict:
+        """What came of it."""
+        tally, league = self._tally, self._league
+        return Verdict(
+            league=league.name if league else self._source.path.name,
+            commitment=league.commitment if league else "",
+            games=tally.games,
+            superseded=tally.superseded,
+            deals=tally.deals,
+            decisions=tally.decisions,
+            rulings=tally.rulings,
+            unproven=dict(sorted(tally.unproven.items())),
+            findings=tuple(self.found.named),
+            divergences=self.found.count,
+            notes=tuple(notes(league, self._sets, tally.superseded)) if league else (),
+            **self._roots,
+        )
+
+
+def _by_game(rulings: Sequence[Mapping[str, Any]]) -> dict[int, list[Mapping[str, Any]]]:
+    by_game: dict[int, list[Mapping[str, Any]]] = {}
+    for row in rulings:
+        by_game.setdefault(row["game"], []).append(row)
+    return by_game
+
+
+def _unreadable(row: GameRow, error: Exception) -> Divergence:
+    return Divergence(Check.RECORD, "it cannot be read", _told(error), "", row.number, row.fixture_id)

@@ -1,0 +1,234 @@
+"""One stored game verified: header, packs, replay, second engine, digests, summary, rulings."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from referee.cards import cards_text
+from referee.record import (
+    FORMAT,
+    Record,
+    RecordError,
+    canonical,
+    first_difference,
+    record_digest,
+    replay,
+    result_digest,
+    write_record,
+)
+from referee.rules import RuleSet, RuleSetError
+from referee.seats.house import house
+from referee.store import FixtureRow, GameRow
+from referee.table import Table
+from referee.tournament.plan import GamePlan, LeaguePlan
+from referee.tournament.summary import summarise
+from referee.verification.judge import Disagreement, Judged, judge_game, opinion
+from referee.verification.verdict import Check, Divergence, shown
+
+Packs = Callable[[str, int, int], str]
+"""The pack of a set's deal: (set, deal from 0, redeal) to its cards as text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A stored game, and what is known about it from elsewhere: the schedule, the league, its packs."""
+
+    plan: LeaguePlan
+    packs: Packs
+    row: GameRow
+    fixture: FixtureRow
+    record: Record
+
+    @property
+    def game(self) -> GamePlan:
+        """The game as it was to be played."""
+        fixture = self.fixture
+        return GamePlan(fixture.id, fixture.set_id, fixture.rotation, fixture.seats, (), self.row.redeal)
+
+    def differs(self, check: Check, what: str, says: object, should: object = "", deal: int = 0) -> Divergence:
+        """A divergence in this game."""
+        told = shown(should) if should != "" else ""
+        return Divergence(check, what, shown(says), told, self.row.number, self.fixture.id, deal)
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What came of one game. ``table`` is ``None`` if it could not be replayed; ``row`` holds the figures as they are."""
+
+    row: GameRow
+    table: Table | None
+    judged: Judged | None
+    found: list[Divergence]
+
+
+def check_game(case: Case, rulings: Sequence[Mapping[str, Any]] | None) -> Checked:
+    """Verifies one game. ``rulings`` are its stored rows, ``None`` where none are kept."""
+    found: list[Divergence] = []
+    judged, table = None, None
+    first = _header(case) or _packs(case)
+    if first is None:
+        table, first = _replayed(case)
+    if table is not None:
+        first = _rebuilt(case, table)
+        judged, first = _judged(case, table, first)
+    found += [first] if first else []
+    row = _true_row(case, table, found)
+    found += filter(None, [_rulings(case, rulings)])
+    return Checked(row, table, judged, found)
+
+
+def _header(case: Case) -> Divergence | None:
+    """Whose game the record says it is, and by which rules and limits it was played."""
+    spec = case.plan.spec(case.game, 1)
+    expected: Record = {
+        "format": FORMAT,
+        **case.plan.about(case.game),
+        "game": spec.key,
+        "seat_count": spec.seats,
+        "first_dealer": spec.first_dealer,
+        "profile": {"retries": spec.profile.retries, "forfeit_after": spec.profile.forfeit_after},
+        "limits": {
+            "move_us": spec.limits.move_us,
+            "bank_us": spec.limits.bank_us,
+            "game_us": spec.limits.game_us,
+        },
+    }
+    found = first_difference(expected, {key: case.record.get(key) for key in expected})
+    if found:
+        return case.differs(Check.RECORD, found[0], found[2], found[1])
+    return _rules(case, spec.rules)
+
+
+def _rules(case: Case, rules: RuleSet) -> Divergence | None:
+    stored, expected = case.record.get("rules"), rules.as_dict()
+    if stored == expected:
+        return None
+    try:
+        known = {key: expected.get(key) for key in stored} if isinstance(stored, dict) else {}
+        if known and first_difference(known, stored) is None and RuleSet.from_dict(known) == rules:
+            return None  # written by a version that knew fewer house rules
+    except RuleSetError:
+        pass
+    path, ours, theirs = first_difference(expected, stored) or ("", expected, stored)
+    return case.differs(Check.RECORD, f"rules.{path}", theirs, ours)
+
+
+def _packs(case: Case) -> Divergence | None:
+    """Every pack follows from the master."""
+    deals = case.record.get("deals")
+    if not isinstance(deals, list) or not deals:
+        return case.differs(Check.RECORD, "deals", deals, "a list of deals")
+    for number, deal in enumerate(deals):
+        stored = deal.get("pack") if isinstance(deal, dict) else None
+        pack = case.packs(case.fixture.set_id, number, case.row.redeal)
+        if stored != pack:
+            return _pack_differs(case, number, stored, pack)
+    return None
+
+
+def _pack_differs(case: Case, number: int, stored: object, pack: str) -> Divergence:
+    cards, ours = stored.split(" ") if isinstance(stored, str) else [], pack.split(" ")
+    place = next((i for i, (a, b) in enumerate(zip(cards, ours, strict=False)) if a != b), None)
+    if place is None or len(cards) != len(ours):
+        return case.differs(Check.PACK, "the pack", stored, pack, number + 1)
+    return case.differs(Check.PACK, f"card {place + 1} from the top", cards[place], ours[place], number + 1)
+
+
+def _replayed(case: Case) -> tuple[Table | None, Divergence | None]:
+    try:
+        return replay(case.record, house), None
+    except RecordError as error:
+        deal = 0 if error.table is None else len(error.table.deals)
+        sentence = str(error).removeprefix(f"deal {deal}, ")
+        if error.table is not None and error.disputed is not None:
+            legal = opinion(error.table, error.disputed)
+            agrees = {True: "calls it legal", False: "calls it illegal", None: "differs before"}[legal]
+            sentence += f" (the second engine {agrees})"
+        return None, case.differs(Check.REPLAY, "the umpire does not confirm it", sentence, "", deal)
+
+
+def _rebuilt(case: Case, table: Table) -> Divergence | None:
+    """The record that the replayed table writes is the stored one, to the last byte."""
+    again = write_record(table, case.plan.about(case.game))
+    again["rules"] = case.record["rules"]
+    if "volatile" not in case.record:
+        del again["volatile"]
+    if canonical(again) == canonical(case.record):
+        return None
+    path, ours, theirs = first_difference(again, case.record) or ("the text", "canonical", "written otherwise")
+    place = re.match(r"deals\[(\d+)\]", path)
+    return case.differs(Check.REPLAY, path, theirs, ours, int(place[1]) + 1 if place else 0)
+
+
+def _judged(case: Case, table: Table, first: Divergence | None) -> tuple[Judged | None, Divergence | None]:
+    try:
+        return judge_game(table), first
+    except Disagreement as error:
+        ours = f"{shown(error.umpire)} (as recorded and replayed)"
+        found = case.differs(Check.SECOND_ENGINE, error.what, ours, error.oracle, error.deal)
+    except ValueError as error:
+        found = case.differs(Check.SECOND_ENGINE, "it cannot play the game", error)
+    return None, first or found
+
+
+def _true_row(case: Case, table: Table | None, found: list[Divergence]) -> GameRow:
+    """The row as it should be, each difference to the stored one found."""
+    row, record = case.row, case.record
+    try:
+        own, result = record_digest(record), result_digest(record)
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        found.append(case.differs(Check.DIGEST, "no digest can be made", error))
+        own, result = "", ""
+    for name, stored, ours in (("record", row.record_digest, own), ("result", row.result_digest, result)):
+        if stored != ours:
+            found.append(case.differs(Check.DIGEST, f"digest of the {name}", stored, ours))
+    summary = row.summary
+    if table is not None:
+        summary = summarise(table, case.fixture.seats, case.fixture.set_id)
+        if "volatile" not in record and isinstance(row.summary, dict):
+            summary["times"] = row.summary.get("times")
+        differs = first_difference(summary, row.summary)
+        if differs:
+            found.append(case.differs(Check.SUMMARY, differs[0], differs[2], differs[1]))
+    return GameRow(row.fixture_id, row.redeal, row.number, own, result, summary)
+
+
+def _rulings(case: Case, rulings: Sequence[Mapping[str, Any]] | None) -> Divergence | None:
+    """The rows of rulings say what the record says."""
+    irregular = case.record.get("irregular")
+    if rulings is None or not isinstance(irregular, list):
+        return None
+    expected = [_ruling_row(case, number, entry) for number, entry in enumerate(irregular)]
+    stored = [{key: row.get(key) for key in (expected[0] if expected else row)} for row in rulings]
+    found = first_difference(expected, stored)
+    if found is None:
+        return None
+    path, ours, theirs = found
+    return case.differs(Check.RULING, f"rulings{path}", theirs, ours)
+
+
+def _ruling_row(case: Case, number: int, entry: Any) -> dict[str, Any]:
+    told = entry if isinstance(entry, dict) else {}
+    seat = told.get("seat")
+    seats = case.fixture.seats
+    return {
+        "number": number,
+        "entrant": seats[seat] if isinstance(seat, int) and 0 <= seat < len(seats) else None,
+        **{key: told.get(key) for key in ("seat", "step", "fault", "rule", "sentence", "consequence")},
+    }
+
+
+def packs_of(plan: LeaguePlan) -> Packs:
+    """The packs of a league as text; all rotations of a set share theirs, so they are kept for a while."""
+    kept: dict[tuple[str, int, int], str] = {}
+
+    def pack(set_id: str, deal: int, redeal: int) -> str:
+        key = (set_id, deal, redeal)
+        if key not in kept:
+            if len(kept) >= 8192:
+                kept.clear()
+            kept[key] = cards_text(plan.pack(GamePlan("", set_id, 0, (), (), redeal), deal))
+        return kept[key]
+
+    return pack

@@ -1,0 +1,235 @@
+"""The frame of a league verified: commitment, definition, schedule, sets with their chains, roots, standings."""
+
+import hashlib
+import json
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, Final
+
+from referee import __version__, deals
+from referee.record import first_difference
+from referee.scheduling.schedule import Schedule, ScheduleError, plan
+from referee.seats.house import HOUSE_VERSION
+from referee.statistics.resample import RESAMPLES
+from referee.statistics.standings import standings
+from referee.store import FixtureRow, GameRow, SetRow, Source, chain_next, chain_start
+from referee.tournament.ending import certainty_at_any_look, find_ending
+from referee.tournament.league import League, rules_of, source_digest
+from referee.tournament.roots import roots_of
+from referee.tournament.table_of import closed_sets, tallies
+from referee.verification.verdict import Check, Divergence, Findings, shown
+
+MOST_RESAMPLES: Final = 20_000
+"""Stored standings that claim more resamples are not recomputed as they claim: it would take for ever."""
+
+
+def check_definition(league: League, found: Findings, published: str | None) -> None:
+    """Definition, rules, master and commitment belong together."""
+    facts, definition = league.facts, league.definition
+    text = json.dumps(facts["definition"], sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    found.differ(Check.DEFINITION, "digest of the definition", facts["digest"], digest)
+    changed = first_difference(definition.canonical(), facts["definition"])
+    if changed:
+        found.differ(Check.DEFINITION, f"definition.{changed[0]}", changed[2], changed[1])
+    found.differ(Check.DEFINITION, "name of the league", league.name, definition.tournament.name)
+    rules = first_difference(rules_of(definition).as_dict(), league.rules.as_dict())
+    if rules:
+        found.differ(Check.DEFINITION, f"rules.{rules[0]}", rules[2], rules[1])
+    own = deals.commitment(league.master, digest)
+    found.differ(Check.COMMITMENT, "commitment to master and definition", league.commitment, own)
+    if published is not None:
+        found.differ(Check.COMMITMENT, "commitment that was published", published, own)
+    seed = definition.schedule.seed
+    found.differ(Check.COMMITMENT, "whether the master follows from a seed", league.seeded, seed is not None)
+    for number, entry in enumerate(facts.get("earlier", ())):
+        theirs = deals.commitment(bytes.fromhex(entry["master"]), entry["digest"])
+        found.differ(Check.COMMITMENT, f"commitment of earlier season {number + 1}", entry["commitment"], theirs)
+    if seed is not None and league.master != deals.seeded_master(seed):
+        found.differ(Check.COMMITMENT, "master", "another", f"that of the seed {seed!r}")
+
+
+def check_schedule(source: Source, league: League, found: Findings) -> Schedule | None:
+    """Sets and fixtures are those that follow from definition and entrants; ``None`` if none do."""
+    try:
+        schedule = plan(league.definition.shape(), league.entrants)
+    except ScheduleError as error:
+        found.add(Divergence(Check.SCHEDULE, "there is no schedule for these entrants", shown(str(error)), ""))
+        return None
+    stored = [row.id for row in source.sets()]
+    planned = [one.id for one in schedule.sets]
+    odd = first_difference(planned, stored)
+    if odd:
+        found.differ(Check.SCHEDULE, f"sets{odd[0]}", odd[2], odd[1])
+    rows = {row.id: row for row in source.fixtures()}
+    for fixture in schedule.fixtures:
+        row = FixtureRow(fixture.id, fixture.set_id, fixture.rotation, fixture.seats)
+        found.differ(
+            Check.SCHEDULE, "seats of the fixture", _seating(rows.pop(fixture.id, None)), _seating(row), fixture.id
+        )
+    for extra in rows:
+        found.add(Divergence(Check.SCHEDULE, "a fixture that is not planned", shown(extra), "nothing"))
+    return schedule
+
+
+def _seating(row: FixtureRow | None) -> str | None:
+    return None if row is None else f"{', '.join(row.seats)} (set {row.set_id}, rotation {row.rotation})"
+
+
+def sort_games(
+    games: Sequence[GameRow], fixtures: Mapping[str, FixtureRow], sets: Mapping[str, SetRow], found: Findings
+) -> Iterator[tuple[GameRow, bool]]:
+    """The games of the schedule with whether they count, or were superseded by new packs; others are found.
+
+    Numbers run from 1 without a gap: a game that was taken away leaves one.
+    """
+    gap = next(((game.number, place) for place, game in enumerate(games, 1) if game.number != place), None)
+    if gap:
+        found.differ(Check.GAMES, "number of the next game", *gap)
+    for game in games:
+        fixture = fixtures.get(game.fixture_id)
+        row = sets.get(fixture.set_id) if fixture else None
+        if fixture is None or row is None:
+            found.add(_extra(game, "a game of no fixture"))
+        elif not 0 <= game.redeal <= row.redeal:
+            found.add(_extra(game, f"a game of redeal {game.redeal}, its set is at {row.redeal}"))
+        else:
+            yield game, game.redeal == row.redeal
+
+
+def _extra(game: GameRow, what: str) -> Divergence:
+    return Divergence(Check.GAMES, what, "a game", "nothing", game.number, shown(game.fixture_id))
+
+
+def check_sets(
+    league: League, schedule: Schedule, sets: Mapping[str, SetRow], games: Sequence[GameRow], found: Findings
+) -> None:
+    """Each set's chain and count, and that no game is missing where the set is scored. ``games`` are those that count."""
+    by_set: dict[str, list[GameRow]] = {}
+    for game in games:
+        by_set.setdefault(game.fixture_id.rpartition("-")[0], []).append(game)
+    played = {game.fixture_id for game in games}
+    finished = league.facts.get("state") == "finished"
+    last = _sets_needed(league, schedule)
+    for number, planned in enumerate(schedule.sets):
+        row, own = sets.get(planned.id), by_set.get(planned.id, [])
+        if row is None:
+            continue  # the schedule has it found
+        head = chain_start(league.name, row.id)
+        for game in own:
+            head = chain_next(head, game.record_digest)
+        found.differ(Check.CHAIN, f"head of the chain of set {row.id}", row.chain, head)
+        found.differ(Check.CHAIN, f"number of games of set {row.id}", row.games, len(own))
+        if row.state == "SCORED":
+            for fixture in planned.fixtures:
+                if fixture.id not in played:
+                    found.add(Divergence(Check.GAMES, "missing game", "nothing", "a game", fixture=fixture.id))
+        elif row.state == "VOID" and not row.reason:
+            found.add(Divergence(Check.SETS, f"set {row.id}", "VOID without a reason", "a reason"))
+        elif row.state == "OPEN" and finished and number < last:
+            found.add(Divergence(Check.SETS, f"set {row.id} of a finished league", "OPEN", "SCORED or VOID"))
+
+
+def _sets_needed(league: League, schedule: Schedule) -> int:
+    """How many sets of the schedule must be over when the league is: all, or those before an early end."""
+    early = league.facts.get("ended")
+    sets = early.get("sets") if isinstance(early, dict) else None
+    return sets if isinstance(sets, int) else len(schedule.sets)
+
+
+def check_ending(
+    league: League, schedule: Schedule, sets: Sequence[SetRow], games: Sequence[GameRow], found: Findings
+) -> None:
+    """A league that looks at its results stopped at the first look that showed enough. ``games`` are those that count."""
+    if league.facts.get("state") != "finished":
+        return
+    try:
+        closed = {own[0].set_id: own for own in closed_sets(sets, games)}
+        ending = find_ending(league.definition, league.entrants, schedule, closed, len(schedule.sets))
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        found.add(Divergence(Check.SETS, "why the league ended cannot be told", shown(str(error)), ""))
+        return
+    found.differ(Check.SETS, "its early end", league.facts.get("ended"), asdict(ending) if ending else None)
+
+
+def check_roots(
+    league: League, sets: Sequence[SetRow], games: Iterable[GameRow], found: Findings, published: str | None
+) -> dict[str, str]:
+    """The roots of a finished league; empty ones while it runs."""
+    if league.facts.get("state") != "finished":
+        return {"result_root": "", "record_root": ""}
+    roots = roots_of(league.name, sets, games)
+    for name, root in roots.items():
+        found.differ(Check.ROOT, name.replace("_", " "), league.facts.get(name), root)
+    if published is not None:
+        found.differ(Check.ROOT, "record root that was published", published, roots["record_root"])
+    return roots
+
+
+def check_standings(league: League, sets: Sequence[SetRow], games: Sequence[GameRow], found: Findings) -> None:
+    """The standings that were stored at the end, computed again from the replayed games."""
+    stored = league.facts.get("standings")
+    if stored is None:
+        return
+    resamples = stored.get("resamples") if isinstance(stored, dict) else None
+    sane = isinstance(resamples, int) and 1 <= resamples <= MOST_RESAMPLES
+    try:
+        table = standings(
+            closed_sets(sets, games),
+            tallies(sets, games),
+            measure=league.definition.tournament.objective,
+            entrants=[entrant.key for entrant in league.entrants],
+            seed=league.commitment,
+            resamples=resamples if sane and isinstance(resamples, int) else RESAMPLES,
+            certainty_at_any_look=certainty_at_any_look(league.definition),
+        )
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        found.add(Divergence(Check.STANDINGS, "they cannot be computed again", shown(str(error)), ""))
+        return
+    odd = first_difference(json.loads(json.dumps(table.to_json())), stored, "", _close)
+    if odd:
+        found.differ(Check.STANDINGS, odd[0], odd[2], odd[1])
+
+
+def _close(ours: Any, theirs: Any) -> bool:
+    """Equal, but for the last digits that another machine may round otherwise."""
+    if isinstance(ours, float) and isinstance(theirs, int | float) and not isinstance(theirs, bool):
+        return math.isclose(ours, theirs, rel_tol=1e-6, abs_tol=1e-9)
+    return type(ours) is type(theirs) and bool(ours == theirs)
+
+
+def notes(league: League, sets: Sequence[SetRow], superseded: int) -> Iterator[str]:
+    """What a reader of the verdict should know besides."""
+    facts, states = league.facts, Counter(row.state for row in sets)
+    if facts.get("state") != "finished":
+        yield f"The league is not finished: {states['OPEN']} of {len(sets)} sets are open."
+    elif facts.get("standings") is None:
+        yield "No standings are stored with this league, so none were compared."
+    if states["VOID"]:
+        reasons = sorted({row.reason or "no reason" for row in sets if row.state == "VOID"})
+        more = f" (and {len(reasons) - 3} other reasons)" if len(reasons) > 3 else ""
+        yield f"Sets that do not count: {states['VOID']} void: {'; '.join(reasons[:3])}{more}"
+    redealt = sum(row.redeal > 0 for row in sets)
+    if redealt:
+        yield (
+            f"Sets dealt anew after an interruption: {redealt}; {superseded} games of earlier packs are kept, "
+            "were verified too, and do not count."
+        )
+    if league.seeded:
+        yield "The packs follow from a public seed: reproducible, not secret."
+    else:
+        yield "The commitment shows that the packs were fixed before the first deal, not how the master was chosen."
+    kept = sum(len(entry["sets"]) for entry in facts.get("earlier", ()))
+    if kept:
+        commitments = ", ".join(str(entry["commitment"]) for entry in facts["earlier"])
+        yield f"Sets kept from earlier seasons: {kept}, with packs that were committed to then: {commitments}"
+    code = facts.get("code")
+    played = code if isinstance(code, dict) else {}
+    if played.get("house") != HOUSE_VERSION:
+        yield f"Played with house@{played.get('house')}, replayed with house@{HOUSE_VERSION}: games with forfeits may differ."
+    if played.get("referee") != __version__:
+        yield f"Played with referee {played.get('referee')}, verified with {__version__}."
+    elif played.get("source", source_digest()) != source_digest():
+        yield f"Played with other files of referee {__version__} than those that verify now."

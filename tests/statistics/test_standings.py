@@ -1,0 +1,183 @@
+"""Standings: every column from the same sets, ranks only where they are earned, the same digits every time."""
+
+import json
+from dataclasses import replace
+from math import fsum
+
+import pytest
+from hypothesis import given, settings
+
+from referee.statistics.paired import estimate
+from referee.statistics.plackett_luce import fit_strengths
+from referee.statistics.ratings import SkillRater, rate_skills
+from referee.statistics.results import GameSet, ResultError, set_means
+from referee.statistics.standings import FEWEST_SETS, Standings, Tally, standings
+from tests.tournament.leagues import any_league, league, played
+
+STRENGTHS = {"a": 0.0, "b": 0.0, "c": 2.0, "d": 5.0}
+
+
+@pytest.fixture(scope="module")
+def sets() -> list[GameSet]:
+    return league(STRENGTHS, ["abcd"], 40, seed=9, grain=0.5)
+
+
+@pytest.fixture(scope="module")
+def table(sets: list[GameSet]) -> Standings:
+    return standings(sets, {"c": Tally(bids_made=7, crashes=1, decision_ms_p99=2.5)}, seed="kitchen")
+
+
+def test_rows_are_ordered_and_ranked_by_what_the_data_support(table: Standings) -> None:
+    assert [row.entrant for row in table.rows[:2]] == ["d", "c"]
+    assert [(row.rank_low, row.rank_high) for row in table.rows] == [(1, 1), (2, 2), (3, 4), (3, 4)]
+    assert table.status == "ranked"
+    assert table.notes == ()
+
+
+def test_columns_are_those_of_their_sources(sets: list[GameSet], table: Standings) -> None:
+    ratings, skills = fit_strengths(sets).ratings(), rate_skills(sets).skills
+    for row in table.rows:
+        assert row.rating.value == ratings[row.entrant]
+        assert row.skill == skills[row.entrant]
+        assert row.measure == estimate([set_means(games, "place")[row.entrant] for games in sets])
+        assert (row.sets, row.games) == (40, 160)
+    assert sum(row.wins for row in table.rows) + sum(row.shared_wins for row in table.rows) // 2 <= table.games == 160
+    assert (table.draw_probability, table.tau, table.skipped, table.confidence) == (0.10, 0.0, 0, 0.95)
+
+
+def test_tallies_pass_through(table: Standings) -> None:
+    tallies = {row.entrant: row.tally for row in table.rows}
+    assert tallies["c"] == Tally(bids_made=7, crashes=1, decision_ms_p99=2.5)
+    assert tallies["a"] == Tally()
+
+
+def test_stability_is_given_between_neighbours(table: Standings) -> None:
+    first, second, third, last = (row.stability for row in table.rows)
+    assert (first, second) == (1.0, 1.0)
+    assert third is not None
+    assert 0.5 < third < 1.0
+    assert last is None
+
+
+def test_wins_and_stakes_are_counted() -> None:
+    sets = [
+        [
+            played("1", "abc", (1, 2, 3), stakes=(2, -1, -1)),
+            played("1", "bca", (1, 1, 3), stakes=(0.5, 0.5, -1)),
+        ],
+        [played("2", "abac", (1, 3, 1, 3), 2, stakes=(1, -1, 1, -1))],
+    ]
+    rows = {row.entrant: row for row in standings(sets, {}).rows}
+    assert [(rows[key].wins, rows[key].shared_wins, rows[key].games, rows[key].sets) for key in "abc"] == [
+        (2, 0, 3, 2),
+        (0, 1, 3, 2),
+        (0, 1, 3, 2),
+    ]
+    assert [rows[key].stakes for key in "abc"] == [3.0, -1.5, -1.5]
+
+
+def test_under_ten_sets_nobody_is_ranked() -> None:
+    few = league(STRENGTHS, ["abcd"], FEWEST_SETS - 1, seed=1)
+    table = standings(few, {})
+    assert table.status == "too few to rank"
+    assert {(row.status, row.rank_low, row.rank_high, row.stability) for row in table.rows} == {
+        ("too few to rank", None, None, None)
+    }
+    assert table.notes == ("4 of 4 entrants have fewer than 10 closed sets: too few to rank.",)
+    ten = standings(league(STRENGTHS, ["abcd"], FEWEST_SETS, seed=1), {})
+    assert ten.status == "ranked"
+    assert ten.rows[0].rank_low == 1
+
+
+def test_an_entrant_with_few_sets_waits_below_the_ranked() -> None:
+    """It may be the best of all: without ten sets it has no rank, and takes none from the others."""
+    sets = league(STRENGTHS, ["abc"], 20, seed=1)
+    sets += [[played(f"late {number}", "ad", (2, 1))] for number in range(5)]
+    table = standings(sets, {}, entrants=["absent"])
+    assert [row.entrant for row in table.rows[3:]] == ["d", "absent"]
+    assert [row.rank_high for row in table.rows] == [1, 3, 3, None, None]
+    assert (table.rows[-1].rating.value, table.rows[-1].measure.mean, table.rows[-1].sets) == (None, None, 0)
+    assert table.notes == ("2 of 5 entrants have fewer than 10 closed sets: too few to rank.",)
+
+
+def test_groups_that_never_met_are_told() -> None:
+    table = standings(league(STRENGTHS, ["ab", "cd"], 40, seed=1), {})
+    assert table.notes == ("The entrants form 2 groups that never met: between groups nothing is compared.",)
+
+
+def test_the_league_may_be_ranked_by_points() -> None:
+    """b wins more often, a scores more."""
+    sets = [
+        [played(f"{n}", "ab", (2, 1) if n % 3 else (1, 2), points=(8.0, 9.0) if n % 3 else (30.0, n % 2))]
+        for n in range(60)
+    ]
+    by_points, by_place = standings(sets, {}, measure="points"), standings(sets, {})
+    assert by_points.rows[0].entrant == "a"
+    assert by_place.rows[0].entrant == "b"
+    assert by_points.rows[0].measure.mean == pytest.approx(fsum([30.0 * 20, 8.0 * 40]) / 60)
+    assert by_points.rows[0].rating == next(row.rating for row in by_place.rows if row.entrant == "a")
+
+
+def test_json_is_plain_and_complete(table: Standings) -> None:
+    plain = table.to_json()
+    assert json.loads(json.dumps(plain, allow_nan=False)) == plain
+    first = plain["rows"][0]
+    assert set(first) == {
+        *("entrant", "status", "rank_low", "rank_high", "measure", "advantage", "stability", "rating", "skill"),
+        *("adjusted", "sets", "games", "wins", "shared_wins", "stakes", "tally"),
+    }
+    assert first["skill"]["conservative"] == first["skill"]["mu"] - 3 * first["skill"]["sigma"]
+    assert set(first["measure"]) == {"mean", "low", "high", "sets"}
+    assert set(first["rating"]) == {"value", "low", "high"}
+
+
+def test_the_same_games_give_the_same_digits(sets: list[GameSet], table: Standings) -> None:
+    again = standings(list(sets), {"c": Tally(bids_made=7, crashes=1, decision_ms_p99=2.5)}, seed="kitchen")
+    assert again == table
+
+
+def test_a_running_rater_gives_the_same_standings(sets: list[GameSet]) -> None:
+    rater = SkillRater(STRENGTHS)
+    for games in sets:
+        rater.add_set(games)
+    assert standings(sets, {}, skills=rater.table()) == standings(sets, {})
+
+
+@settings(max_examples=30)
+@given(any_league())
+def test_all_but_trueskill_is_free_of_the_order_of_sets(sets: list[GameSet]) -> None:
+    skills = rate_skills(sets)
+    assert standings(sets[::-1], {}, skills=skills, resamples=20) == standings(sets, {}, skills=skills, resamples=20)
+
+
+def test_before_the_first_set_there_is_a_row_for_everybody() -> None:
+    table = standings([], {"a": Tally()}, entrants=["b"])
+    assert [(row.entrant, row.status, row.games) for row in table.rows] == [
+        ("a", "too few to rank", 0),
+        ("b", "too few to rank", 0),
+    ]
+    assert standings([], {}).rows == ()
+
+
+def test_contradicting_sets_are_refused() -> None:
+    one = [played("1", "ab", (1, 2))]
+    with pytest.raises(ResultError, match="set 1: given twice"):
+        standings([one, one], {})
+
+
+def test_games_that_trueskill_left_out_are_told() -> None:
+    sets = [[played("1", "ab", (1, 2)), played("1", "ba", (2, 1))]]
+    rated = rate_skills([sets[0][:1]])
+    skills = replace(rated, skipped=1, notes=("TrueSkill left out game 1 of set 1: why",))
+    table = standings(sets, {}, skills=skills)
+    assert table.skipped == 1
+    assert table.notes[1:] == ("TrueSkill could not rate 1 games and left them out.", *skills.notes)
+
+
+def test_trueskill_of_other_sets_is_refused() -> None:
+    one, two = [played("1", "ab", (1, 2))], [played("2", "bc", (1, 2))]
+    with pytest.raises(ResultError, match="skills: the rater has rated 1 games of 'b', not 2"):
+        standings([one, two], {}, skills=rate_skills([one]))
+    with pytest.raises(ResultError, match="skills: the rater does not know 'c'"):
+        standings([one], {}, skills=rate_skills([one]), entrants=["c"])
+    assert len(standings([one], {}, skills=rate_skills([one], ["absent"])).rows) == 2
