@@ -13,7 +13,6 @@ import random
 import signal
 import sqlite3
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -25,9 +24,9 @@ from referee.seats.trees import processes
 from referee.store import Store
 from referee.tournament.league import read_league
 from referee.tournament.table_of import standings_of
+from tests.program import REFEREE
 
 ROOT: Final = Path(__file__).parents[1]
-REFEREE: Final = (sys.executable, "-c", "from referee.cli import main; main()")
 GAMES: Final = 24
 PATIENCE: Final = 100.0
 

@@ -1,6 +1,5 @@
 """build, as a user types it, and what says that a bot has to be built first. Python stands in for the compilers."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -15,6 +14,7 @@ from referee.entrants.bot_build import missing_products, missing_tools, require_
 from referee.entrants.bot_source import BotError, find_bot
 from referee.entrants.entrants import enter
 from referee.seats.trees import process
+from tests.program import referee
 
 MAKE = """\
 import pathlib, sys
@@ -32,21 +32,6 @@ path = "random"
 copies = 2
 [[bots]]
 """
-
-
-def referee(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    program = "from referee.cli import main; main()"
-    environment = {**os.environ, "COLUMNS": "200"}
-    return subprocess.run(
-        [sys.executable, "-c", program, *arguments],
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-        env=environment,
-    )
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from referee.definitions.definition import parse_definition
 from referee.report.endings import verdict_lines
 from referee.statistics.paired import Estimate
 from referee.statistics.versions import Answer, VersionVerdict
-from tests.cli.test_playing import FIRST, LAST, referee
+from tests.program import FIRST, LAST, referee
 
 LEAGUE = """
 [tournament]

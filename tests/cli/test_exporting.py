@@ -2,15 +2,13 @@
 
 import csv
 import json
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from referee.check.ask import moment
+from tests.program import referee
 
 BOTS = {"first": "turn.legal[0]", "last": "turn.legal[-1]", "chance": "turn.rng.choice(turn.legal)"}
 LEAGUE = """
@@ -27,18 +25,6 @@ path = "bots/last.py"
 [[bots]]
 path = "bots/chance.py"
 """
-
-
-def referee(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", "from referee.cli import main; main()", *arguments],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-        env={**os.environ, "COLUMNS": "300"},
-    )
 
 
 def bot(choice: str) -> str:

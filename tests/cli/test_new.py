@@ -1,8 +1,5 @@
 """new: projects made from the samples. Those of compiled languages are built and checked in tests/languages."""
 
-import os
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
@@ -13,31 +10,19 @@ from referee.definitions.shipped import shipped_folder
 from referee.entrants import new_bot as module
 from referee.entrants.bot_source import BotError, find_bot
 from referee.entrants.new_bot import TITLES, home_of_referee, languages, new_bot
+from tests.program import referee as run_referee
 
 SAMPLES = shipped_folder("sample_bots")
 
 
-def command(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    program = "from referee.cli import main; main()"
-    return subprocess.run(
-        [sys.executable, "-c", program, *arguments],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-        env={**os.environ, "COLUMNS": "200"},
-    )
-
-
 def test_a_python_project_plays_and_passes_the_check(tmp_path: Path) -> None:
-    made = command(tmp_path, "new", "python", "my-bot", "--home", "somebody/referee")
+    made = run_referee(tmp_path, "new", "python", "my-bot", "--home", "somebody/referee")
     assert made.returncode == 0, made.stderr
     assert made.stdout.splitlines()[1:] == ["    cd my-bot", "    referee play . careful", "    referee check ."]
-    checked = command(tmp_path / "my-bot", "check", ".", "--variant", "all", "--deals", "20", "--sandbox", "none")
+    checked = run_referee(tmp_path / "my-bot", "check", ".", "--variant", "all", "--deals", "20", "--sandbox", "none")
     assert checked.returncode == 0, checked.stdout
     assert "my-bot 1 in" in checked.stdout
-    played = command(tmp_path / "my-bot", "play", ".", "careful", "-n", "2", "--output", "plain")
+    played = run_referee(tmp_path / "my-bot", "play", ".", "careful", "-n", "2", "--output", "plain")
     assert played.returncode == 0, played.stderr
     workflow = (tmp_path / "my-bot" / ".github" / "workflows" / "rules.yml").read_text()
     assert f"uses: somebody/referee/.github/actions/check@v{referee.__version__}," in workflow
@@ -81,7 +66,7 @@ def test_there_are_samples_in_all_languages() -> None:
 def test_what_is_there_is_not_touched(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "precious").write_text("x")
-    refused = command(tmp_path, "new", "python", "mine")
+    refused = run_referee(tmp_path, "new", "python", "mine")
     assert refused.returncode == 2
     assert "which is there already" in refused.stderr
     assert [path.name for path in tmp_path.rglob("*")] == ["mine", "precious"]
@@ -102,7 +87,7 @@ def test_what_is_there_is_not_touched(tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_is_answered_with_a_remedy(arguments: tuple[str, ...], words: str, tmp_path: Path) -> None:
-    refused = command(tmp_path, "new", *arguments)
+    refused = run_referee(tmp_path, "new", *arguments)
     assert refused.returncode == 2
     assert words in refused.stderr
     assert not list(tmp_path.iterdir())

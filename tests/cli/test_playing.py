@@ -1,16 +1,13 @@
 """run, resume and play, as a user types them: real processes, small leagues."""
 
 import json
-import os
 import sqlite3
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-FIRST = "from referee.bot import run\nrun(lambda turn: turn.legal[0])\n"
-LAST = "from referee.bot import run\nrun(lambda turn: turn.legal[-1])\n"
+from tests.program import FIRST, LAST, referee
+
 LEAGUE = """
 [tournament]
 name = "Two of a kind"
@@ -33,19 +30,6 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "last.py").write_text(LAST)
     (tmp_path / "two.toml").write_text(LEAGUE)
     return tmp_path
-
-
-def referee(folder: Path, *arguments: str, text: str = "") -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", "from referee.cli import main; main()", *arguments],
-        cwd=folder,
-        input=text,
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-        env={**os.environ, "COLUMNS": "200"},
-    )
 
 
 def scored(path: Path) -> list[tuple[str, int]]:

@@ -1,25 +1,17 @@
 """``referee schedule``, as a user types it."""
 
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
+
+from tests.program import referee
 
 BOT = "from referee.bot import run\nrun(lambda turn: turn.legal[0])\n"
 
 
 def schedule(folder: Path, text: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     (folder / "league.toml").write_text(text)
-    return subprocess.run(
-        [sys.executable, "-c", "from referee.cli import main; main()", "schedule", "league.toml", *arguments],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-        env={**os.environ, "COLUMNS": "200"},
-    )
+    return referee(folder, "schedule", "league.toml", *arguments)
 
 
 def league(seats: int, bots: str, rest: str = "") -> str:
