@@ -1,0 +1,41 @@
+"""What verification finds in a league: what its tests share."""
+
+from pathlib import Path
+from typing import Any
+
+from referee.record import Record
+from referee.seats.house import house
+from referee.store import Store
+from referee.verification.verdict import Divergence, Verdict
+from referee.verification.verify import verify
+from tests.tournament.inprocess import at_random, reneges, stumbles
+from tests.tournament.tampered import rows
+
+PLAYERS = {"careful": house, "reneger": reneges, "stumbler": stumbles, "random": at_random}
+GAMES = 16
+
+
+def verdict(path: Path, **options: Any) -> Verdict:
+    with Store.read(path) as store:
+        return verify(store, **options)
+
+
+def first(path: Path) -> Divergence:
+    found = verdict(path)
+    assert not found.ok
+    return found.findings[0]
+
+
+def record_of(path: Path, number: int) -> Record:
+    with Store.read(path) as store:
+        return store.record(number)
+
+
+def fixture_of(path: Path, number: int) -> str:
+    return str(rows(path, "SELECT fixture_id FROM game WHERE number = ?", number)[0][0])
+
+
+def ruling_of(path: Path, fault: str, rule: str = "") -> tuple[int, int]:
+    """The first ruling of a kind: number of its game, and its place among the game's rulings."""
+    query = "SELECT g.number, r.number FROM ruling r JOIN game g USING (fixture_id, redeal) WHERE r.fault = ?"
+    return rows(path, f"{query} AND r.rule LIKE ? ORDER BY g.number, r.number", fault, f"{rule}%")[0]
