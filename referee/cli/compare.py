@@ -1,7 +1,6 @@
 """``compare``: is a new version of a bot better than the old one?"""
 
 import json
-import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from rich.console import Console
 from rich.text import Text
 
 from referee.cli import app
+from referee.cli.dry import seconds_of
 from referee.cli.run import LEAGUES, Output, OutputOption, Sandbox, SandboxOption, WorkersOption, shut_in, stopping
 from referee.cli.run import toml_text as quoted
 from referee.cli.screen import Quiet, Screen
@@ -37,8 +37,6 @@ from referee.tournament.league import (
     read_league,
 )
 from referee.tournament.runner import Runner
-
-_SECONDS = {"s": 1, "m": 60, "h": 3600}
 
 
 class Length(StrEnum):
@@ -105,7 +103,7 @@ def compare(
     roster = enter(definition)
     require_built(roster.entrants)
     console = Console(stderr=True)
-    seconds = _seconds(time)
+    seconds = seconds_of(time) if time is not None else None
     choice = shut_in(sandbox, roster, True, console)
     path = keep or free_season(LEAGUES / "compare.sqlite")
     if path.exists():
@@ -160,15 +158,6 @@ def _usual_seats(game: str, others: int) -> int:
             continue
         return seats
     return wanted
-
-
-def _seconds(time: str | None) -> float | None:
-    if time is None:
-        return None
-    found = re.fullmatch(r"([1-9][0-9]{0,5})([smh])", time)
-    if found is None:
-        raise typer.BadParameter(f'--time {time}: write a time such as "90s", "10m" or "2h"')
-    return float(found[1]) * _SECONDS[found[2]]
 
 
 def _check_same(path: Path, definition: Definition) -> None:
