@@ -1,4 +1,4 @@
-"""The house rules that a machine can hold us to: sizes, purity, no trace of one machine, set-up that explains itself."""
+"""The house rules that a machine can hold us to: purity, no trace of one machine, set-up that explains itself."""
 
 import ast
 import os
@@ -17,9 +17,6 @@ ROOT: Final = Path(__file__).resolve().parents[1]
 PACKAGE: Final = ROOT / "referee"
 GENERATED: Final = PACKAGE / "protocol" / "allfours"
 MODULES: Final = sorted(path for path in PACKAGE.rglob("*.py") if GENERATED not in path.parents)
-
-MOST_LINES_OF_A_MODULE: Final = 400
-MOST_LINES_OF_A_FUNCTION: Final = 40
 
 PURE_STDLIB: Final = {
     *("__future__", "bisect", "collections", "dataclasses", "difflib", "enum", "functools", "heapq", "itertools"),
@@ -51,13 +48,6 @@ def imports_of(path: Path) -> Iterator[str]:
             yield from (f"{module}.{alias.name}" for alias in node.names)
 
 
-def lines_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
-    """How many lines a function takes, its docstring not counted."""
-    docstring = function.body[0] if ast.get_docstring(function, clean=False) is not None else None
-    told = (docstring.end_lineno or docstring.lineno) - docstring.lineno + 1 if docstring else 0
-    return (function.end_lineno or function.lineno) - function.lineno + 1 - told
-
-
 def files_of_the_project() -> Iterator[Path]:
     """Every text file of ours, as a checkout or an export of it has them; what .gitignore names is left out."""
     ignored = (ROOT / ".gitignore").read_text("utf-8").split()
@@ -87,15 +77,6 @@ def offences(pattern: str, files: Iterator[Path]) -> list[str]:
         place = path.relative_to(ROOT)
         found += [f"{place}:{number}: {line}" for number, line in enumerate(lines, 1) if re.search(pattern, line)]
     return found
-
-
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_modules_and_functions_are_short(path: Path) -> None:
-    text = path.read_text("utf-8")
-    assert len(text.splitlines()) < MOST_LINES_OF_A_MODULE, "split it by idea"
-    functions = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
-    long = {node.name: lines_of(node) for node in functions if lines_of(node) >= MOST_LINES_OF_A_FUNCTION}
-    assert not long, "one idea each"
 
 
 @pytest.mark.parametrize("name", sorted(PURE))
