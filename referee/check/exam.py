@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from referee.check.applicable import cannot_arise
 from referee.check.bench import Bench
 from referee.check.events import EventLog
 from referee.check.growth import endurance
@@ -68,6 +69,9 @@ def _open_tally(bench: Bench, result: Result) -> None:
         for score in scribe.tally:
             if score.requirement.variant == rules.name:
                 scribe.tally.waive(score.requirement.id, "it does not claim this game", rules.name)
+    for rules in bench.games:
+        for rule, reason in cannot_arise(rules, seats_of(rules, plan.seats)).items():
+            scribe.tally.waive(rule, f"it cannot arise here: {reason}", rules.name)
     scribe.tally.chance("AF-LIFE-001", "start")
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 
+from referee.check.applicable import cannot_arise
 from referee.check.bench import Bench, far_target
 from referee.check.cases import cases_for
 from referee.check.opportunity import breakable
@@ -15,7 +16,7 @@ from referee.check.pokes import POKES, Poke
 from referee.check.position import Position
 from referee.check.requirements import LEAST, Requirements
 from referee.check.room import Asking, Match
-from referee.check.sample import sample, seats_of
+from referee.check.sample import sample, seats_of, seek
 from referee.faults import Fault
 from referee.rules import RuleSet
 
@@ -63,6 +64,11 @@ def agenda(games: Sequence[RuleSet], seats: Sequence[int], asked: Requirements, 
                 others.append(position)
             for rule in put:
                 lacking[rule] -= 1
+        seldom = {rule: count for rule, count in lacking.items() if count > 0}
+        if seldom:
+            for rule in cannot_arise(rules, counts):
+                seldom.pop(rule, None)
+            needed += seek(rules, counts, seldom, seed=f"{seed} {rules.name}")
     return Agenda(tuple(needed), tuple(others))
 
 

@@ -6,14 +6,14 @@ thousands of random deals would, for every variant, without a word about any of 
 """
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 
-from referee.cards import PACK, SUIT_MASKS
+from referee.cards import PACK, SUIT_MASKS, Card
 from referee.check.opportunity import breakable
 from referee.check.position import Position
 from referee.check.requirements import LEAST
-from referee.rules import Deal, Kind, RuleSet
+from referee.rules import Deal, Kind, RuleSet, RuleSetError
 
 Feature = tuple[str, object]
 
@@ -21,7 +21,15 @@ Feature = tuple[str, object]
 def seat_counts(rules: RuleSet) -> tuple[int, ...]:
     """The numbers of seats that the game can be played with."""
     low, high = rules.players
-    return tuple(count for count in range(low, high + 1) if not rules.sides or count % rules.sides == 0)
+    return tuple(count for count in range(low, high + 1) if _can_play(rules, count))
+
+
+def _can_play(rules: RuleSet, seats: int) -> bool:
+    try:
+        rules.check_seats(seats)
+    except RuleSetError:
+        return False
+    return True
 
 
 def seats_of(rules: RuleSet, wanted: Sequence[int]) -> tuple[int, ...]:
@@ -48,11 +56,58 @@ def sample(
     return picker.in_order()[:most]
 
 
-def _walk(rules: RuleSet, seats: int, chance: random.Random) -> Iterator[tuple[Position, Deal]]:
-    """Every decision of one random deal. What is yielded is looked at before the deal goes on."""
+def seek(
+    rules: RuleSet, counts: Sequence[int], lacking: Mapping[str, int], *, seed: str, looks: int = 60_000
+) -> list[Position]:
+    """Positions for clauses that seldom come up, so many of each, out of at most ``looks`` decisions.
+
+    The packs are stacked: some seat holds as many cards of a suit as it can, or none of it.
+    """
+    chance = random.Random(f"{seed} stacked")  # noqa: S311  # repeatable on purpose
+    left, kept = dict(lacking), []
+    number = looked = 0
+    while looked < looks and any(count > 0 for count in left.values()):
+        seats = counts[number % len(counts)]
+        for position, deal in _walk(rules, seats, chance, one_sided_pack(rules, seats, chance)):
+            looked += 1
+            put = [rule for rule in breakable(deal) if left.get(rule, 0) > 0]
+            if put:
+                kept.append(position)
+            for rule in put:
+                left[rule] -= 1
+        number += 1
+    return kept
+
+
+def one_sided_pack(rules: RuleSet, seats: int, chance: random.Random) -> tuple[Card, ...]:
+    """A pack that deals some seat as many cards of a suit as it can hold, or as few."""
+    cards = chance.sample(PACK, len(PACK))
+    suit, few, place = chance.randrange(4), chance.random() < 0.5, chance.randrange(seats)
+    own = sorted(cards, key=lambda card: (card >> 4 == suit) is few)[: rules.hand_size]
+    rest = [card for card in cards if card not in own]
+    top = rules.hand_size * (seats - 1)
+    if few and top < len(rest):  # what may be turned up is of the suit that the seat lacks
+        other = next(number for number, card in enumerate(rest) if card >> 4 == suit)
+        rest[top], rest[other] = rest[other], rest[top]
+    chance.shuffle(own)
+    hands = [rest[first : first + rules.hand_size] for first in range(0, top, rules.hand_size)]
+    hands.insert(place, own)
+    packets = range(0, rules.hand_size, rules.packet)
+    dealt = [card for first in packets for hand in hands for card in hand[first : first + rules.packet]]
+    return (*dealt, *rest[top:])
+
+
+def _walk(
+    rules: RuleSet, seats: int, chance: random.Random, stacked: tuple[Card, ...] = ()
+) -> Iterator[tuple[Position, Deal]]:
+    """Every decision of one deal of a random pack, or of one that is given.
+
+    What is yielded is looked at before the deal goes on.
+    """
     scores = _scores(rules, seats, chance)
     pack = tuple(chance.sample(PACK, len(PACK)))
     dealer, number = chance.randrange(seats), chance.choice((0, 0, 1, 5))
+    pack = stacked or pack
     start = Position(
         rules, seats, dealer, pack, (), scores, (), min(number, rules.max_deals - 1), None, chance.getrandbits(53)
     )

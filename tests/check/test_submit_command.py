@@ -76,6 +76,13 @@ def test_a_bot_that_breaks_a_house_rule_is_not_and_is_told_what_to_mend(club: Pa
     assert not club.with_suffix(".checked.json").exists()
 
 
+def test_what_cannot_arise_with_two_seats_keeps_nobody_out(club: Path) -> None:
+    text = DEFINITION.replace("seats = 4", "seats = 2").replace('all_pass = "dealer_forced"', "")
+    club.write_text(text, "utf-8")
+    done = referee("submit", "good.py", "club.toml", *QUICK)
+    assert done.exit_code == Exit.CONFORMS, done.output
+
+
 def test_a_bot_that_never_joins_is_not_entered(club: Path) -> None:
     (club.parent / "dead.py").write_text("raise SystemExit(1)\n", "utf-8")
     done = referee("submit", "dead.py", "club.toml", *QUICK)
