@@ -145,7 +145,8 @@ def random_rules(chance: random.Random) -> tuple[RuleSet, int]:
     sides = chance.choice([0, 0, *(sides for sides in (2, 3) if seats % sides == 0)])
     size, packet = chance.choice([pair for pair in HAND_SIZES if pair[0] * seats <= 52])
     smudge = chance.choice(["none", "bid", "any"])
-    highest = 4 if smudge == "bid" else chance.choice([3, 4, 4, 5, 12])
+    game_points = chance.choice([1, 1, 1, 2, 9])
+    highest = 4 if smudge == "bid" else chance.choice([3, 4, 4, 3 + game_points])
     lowest = chance.randint(1, 3)
     settlement = "none" if sides else chance.choice(["stakes", "none"])
     changes: dict[str, Any] = {
@@ -161,7 +162,7 @@ def random_rules(chance: random.Random) -> tuple[RuleSet, int]:
         "follow": chance.choice(["follow_or_trump", "strict"]),
         "low_to": chance.choice(["holder", "taker"]),
         "game_tie": chance.choice(["nobody", "elder", "pitcher", *(["non_dealer"] if 2 in (sides, seats) else [])]),
-        "game_points": chance.choice([1, 1, 1, 2]),
+        "game_points": game_points,
         "pitcher_scores": chance.choice(["made", "bid"]),
         "target": chance.choice([1, 3, 5, 7, 7, 11]),
         "pitcher_first": chance.random() < 0.6,

@@ -113,15 +113,16 @@ def game_owner(rules: Rules, dealer: int, pitcher: int | None, taken: list[int])
     return None
 
 
-# Counting order of the Pedro games: the cards that stand for High, Low, Jack and Game, then the pedros (FOS).
-POINT_ORDER = ["A", "2", "J", "T", "5", "left5"]
+# Counting order of single trumps (AF-SCORE-026): ace, two, jack, ten, three, five, left pedro, nine. The order in which
+# a rule set lists them does not matter.
+POINT_ORDER = ["A", "2", "J", "T", "3", "5", "left5", "9"]
 POINT_NAMES = {"A": "H", "2": "L", "J": "J", "T": "G"}
 
 
 def point_cards(rules: Rules, trump: str | None, tricks: list[Trick]) -> list[Earned]:
     """1.6, 1.7: points to the taker of each point card; the two of trumps to its holder where `low_to` says so."""
     worth: dict[str, int] = rules["point_cards"]
-    keys = [key for key in POINT_ORDER if key in worth] + [key for key in worth if key not in POINT_ORDER]
+    keys = [key for key in POINT_ORDER if key in worth]
     found = []
     for key in keys:
         if trump is None:

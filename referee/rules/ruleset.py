@@ -152,7 +152,8 @@ class RuleSet:
         """Raises ``RuleSetError`` if the game cannot be played with that many seats."""
         low, high = self.players
         if not low <= seats <= high:
-            raise RuleSetError("seats", f"{self.title} is for {low} to {high} players, not {seats}")
+            fitting = f"{low}" if low == high else f"{low} to {high}"
+            raise RuleSetError("seats", f"{self.title} is for {fitting} players, not {seats}")
         if self.sides and seats % self.sides:
             raise RuleSetError("sides", f"{seats} seats cannot form {self.sides} equal sides")
         turned = 1 if self.trump_by in ("turn_up", "cut") else 0

@@ -35,10 +35,30 @@ Demand = tuple[str, bool, str]
 
 def check_sense(rules: RuleSet) -> None:
     """Refuses house rules that contradict each other; raises ``RuleSetError``."""
-    for demands in (_cards, _auction, _turn_up, _play, _draw, _scores):
+    for demands in (_cards, _auction, _turn_up, _play, _draw, _scores, _contracts):
         for field, holds, reason in demands(rules):
             if not holds:
                 raise RuleSetError(field, f"{getattr(rules, field)!r} makes no sense: {reason}")
+
+
+def most_points(rules: RuleSet, seats: int) -> int:
+    """The most that one side can make in a deal with an auction, by the best play of the best cards.
+
+    Short hands bound it: a seat that plays for itself cannot both win a jack with its only trump and have played the
+    lowest one; and where the two scores for its holder, the trick that it is played to brings a lone holder nothing else.
+    """
+    tricks = HELD if rules.discard != "none" else rules.hand_size
+    keeps_low = rules.low_to == "holder" and not (rules.sides and seats > rules.sides)
+    if rules.scoring == "items":
+        if tricks == 1 and keeps_low:
+            return max(3, 1 + rules.hang_jack) + rules.game_points
+        return 2 + rules.hang_jack + rules.game_points
+    worth = dict(rules.point_cards)
+    two = worth.pop("2", 0)
+    others = sorted([*worth.values(), *([worth["5"]] if rules.left_pedro else [])], reverse=True)
+    if not keeps_low:
+        return sum(sorted([two, *others], reverse=True)[: tricks * seats])
+    return max(sum(others[: tricks * seats]), two + sum(others[: (tricks - 1) * seats]))
 
 
 def _idle(rules: RuleSet, needed: bool, what: str, **usual: Any) -> Iterator[Demand]:
@@ -104,6 +124,8 @@ def _draw(rules: RuleSet) -> Iterator[Demand]:
     yield "discard", not discards or rules.hand_size >= HELD, f"hands of {HELD} cannot be kept of {rules.hand_size}"
     scoring = len(rules.point_cards) + rules.left_pedro
     yield "discard", rules.discard != "pidro" or scoring <= HELD, f"no more than {HELD} trumps that score can be kept"
+    only_trumps = "hands differ in length after it, so plain cards cannot be played to the end: write play_only_trumps = true"
+    yield "discard", rules.discard != "pidro" or rules.play_only_trumps, only_trumps
     yield from _idle(rules, rules.trump_by == "cut", "trump_by = 'cut'", stock="none")
     yield "players", rules.stock == "none" or rules.players == (2, 2), "two draw from the stock: write [2, 2]"
 
@@ -128,3 +150,13 @@ def _scores(rules: RuleSet) -> Iterator[Demand]:
     yield "settlement", rules.settlement == "none" or each, "no source settles stakes between sides"
     paid = rules.settlement == "stakes" or not rules.settlement_set_backs
     yield "settlement_set_backs", paid, "it needs settlement = 'stakes'"
+
+
+def _contracts(rules: RuleSet) -> Iterator[Demand]:
+    """No contract is for sale that nobody can make."""
+    if rules.has_auction:
+        low = rules.players[0]
+        fewest = low + -low % rules.sides if rules.sides else low
+        most = most_points(rules, fewest)
+        reason = f"with {fewest} seats one side can make {most} at most in a deal, and a bid must be possible to make"
+        yield "max_bid", rules.max_bid <= most, reason

@@ -33,7 +33,7 @@ ITEMS: Final = {
 }
 CALLS: Final = range(-1, 7)
 SUIT_NUMBERS: Final = range(-2, 6)
-POINT_REASONS: Final = {"COUNT_H", "COUNT_L", "COUNT_J", "COUNT_G", "COUNT_5", "COUNT_LEFT5", "COUNT_9", "DIFFERENCE"}
+POINT_REASONS: Final = {f"COUNT_{item.upper()}" for item in ITEMS.values()} | {"DIFFERENCE"}
 """Where single trumps score, our engine says only that the target was reached, and the oracle by which of them."""
 
 MOST_WAYS: Final = 5000
@@ -58,6 +58,7 @@ CHANGES: Final[dict[str, tuple[dict[str, Any], ...]]] = {
     "cut": ({"low_to": "holder"}, {"game_tie": "elder"}, {"follow": "no_undertrump"}),
     "pitch": (
         {"point_cards": {"A": 1, "2": 1, "J": 1, "T": 1, "5": 5, "9": 9}, "max_bid": 18},
+        {"point_cards": {"9": 9, "5": 5, "3": 3, "T": 1, "J": 1, "2": 1, "A": 1}, "max_bid": 21, "target": 12},
         {"left_pedro": True, "max_bid": 14},
         {"all_pass": "dealer_forced", "low_to": "holder"},
         {"pitcher_first": False, "target": 12, "pitcher_scores": "bid"},

@@ -45,9 +45,9 @@ def test_no_other_amount_is_a_bid(bid: int) -> None:
 def test_the_lowest_and_the_highest_bid_are_house_rules() -> None:
     assert after([], min_bid=1).legal() == (0, 1, 2, 3, 4)
     assert after([], min_bid=3, steal=()).legal() == (0, 3, 4)
-    assert after([], max_bid=6, smudge="none").legal() == (0, 2, 3, 4, 5, 6)
+    assert after([], max_bid=6, game_points=3, smudge="none").legal() == (0, 2, 3, 4, 5, 6)
     assert broken(after([], min_bid=3, steal=()), 2) == "AF-BID-001"
-    assert broken(after([], max_bid=6, smudge="none"), 7) == "AF-BID-001"
+    assert broken(after([], max_bid=6, game_points=3, smudge="none"), 7) == "AF-BID-001"
 
 
 # AF-BID-002: higher than the bids before

@@ -134,7 +134,7 @@ def test_a_refusal_names_the_field_and_what_is_allowed(changes: dict[str, Any], 
         {"hand_size": 26, "packet": 2},
         {"packet": 6},
         {"min_bid": 4, "steal": ()},
-        {"max_bid": 255, "smudge": "none"},
+        {"max_bid": 22, "smudge": "none", "game_points": 10, "hang_jack": 10},
         {"steal": ()},
         {"steal": (2, 3, 4)},
         {"target": 1},
@@ -155,9 +155,14 @@ def test_the_outermost_values_are_accepted(changes: dict[str, Any]) -> None:
 
 
 def test_lists_and_tables_are_read_as_files_write_them() -> None:
-    rules = variant("pedro").with_rules({"steal": [2], "players": [3, 5], "point_cards": {"A": 1, "5": 5}})
+    rules = variant("pedro").with_rules(
+        {"steal": [2], "max_bid": 6, "players": [3, 5], "point_cards": {"A": 1, "5": 5}}
+    )
     assert (rules.steal, rules.players, rules.point_cards) == ((2,), (3, 5), (("A", 1), ("5", 5)))
-    assert variant("pedro").with_rules({"point_cards": [["A", 1], ["5", 5]]}).point_cards == rules.point_cards
+    assert (
+        variant("pedro").with_rules({"max_bid": 6, "point_cards": [["A", 1], ["5", 5]]}).point_cards
+        == rules.point_cards
+    )
 
 
 @given(chances())

@@ -3,8 +3,11 @@
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from referee.rules import RuleSet, variant
+from referee.rules.sense import POINT_RANKS
 from tests.helpers import seeded
 from tests.rules.lockstep import Difference
 from tests.rules.lockstep_family import CHANGES, GAMES, FamilyPair, compare
@@ -17,6 +20,18 @@ def test_the_engines_agree_on_random_positions(name: str) -> None:
     assert min(seen["PLAY"], seen["PLAYED"], seen["games"]) > 0
     asked = {"turn_up": ["STAND_OR_BEG", "ANSWER_BEG"], "name": ["BID", "NAME_TRUMP", "DISCARD"], "cut": []}
     assert all(seen[kind] > 0 for kind in asked.get(variant(name).trump_by, ["BID"]))
+
+
+@settings(max_examples=40)
+@given(st.permutations(POINT_RANKS), st.integers(1, 7), st.booleans(), st.integers(0, 1 << 30))
+def test_the_engines_count_single_trumps_in_one_order_however_they_are_listed(
+    ranks: list[str], count: int, left_pedro: bool, seed: int
+) -> None:
+    """AF-SCORE-026: the order is the rule book's. At a low target it decides who wins."""
+    table = dict.fromkeys(ranks[:count], 1)
+    change = {"point_cards": table, "left_pedro": left_pedro and "5" in table, "steal": [], "target": 2}
+    fitting = {"min_bid": 1, "max_bid": 1, "max_deals": 6, "pitcher_first": False}
+    FamilyPair(seeded(seed), variant("pedro").with_rules(change | fitting), 4).play()
 
 
 @pytest.mark.parametrize("name", GAMES)
