@@ -124,7 +124,9 @@ def _draw(rules: RuleSet) -> Iterator[Demand]:
     yield "discard", not discards or rules.hand_size >= HELD, f"hands of {HELD} cannot be kept of {rules.hand_size}"
     scoring = len(rules.point_cards) + rules.left_pedro
     yield "discard", rules.discard != "pidro" or scoring <= HELD, f"no more than {HELD} trumps that score can be kept"
-    only_trumps = "hands differ in length after it, so plain cards cannot be played to the end: write play_only_trumps = true"
+    only_trumps = (
+        "hands differ in length after it, so plain cards cannot be played to the end: write play_only_trumps = true"
+    )
     yield "discard", rules.discard != "pidro" or rules.play_only_trumps, only_trumps
     yield from _idle(rules, rules.trump_by == "cut", "trump_by = 'cut'", stock="none")
     yield "players", rules.stock == "none" or rules.players == (2, 2), "two draw from the stock: write [2, 2]"
