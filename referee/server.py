@@ -19,6 +19,7 @@ from referee.faults import Fault
 from referee.hall import Hall
 from referee.protocol import wire
 from referee.seats.guest import MAX_MESSAGE_BYTES, Guest, Stream
+from referee.seats.starvation import PERIOD as STARVATION_PERIOD
 from referee.session import Session
 
 _LOG = logging.getLogger(__name__)
@@ -75,6 +76,7 @@ class Host:
         self._lingering: set[Guest] = set()
         self.on_hung: Callable[[Guest], None] = lambda _guest: None
         self.due_us = _NEVER_US
+        self._looked_us = self._stalled_us = 0
 
     def admit(self, guest: Guest) -> None:
         """Lets a guest in who shows its token."""
@@ -163,12 +165,15 @@ class Host:
         if stall > _STALL_US:
             self.due_us = now
             for guest in self.guests:
-                guest.session.excuse(stall, now)
+                guest.excuse(stall, now)
+            self._stalled_us += stall
         return now
 
     def tick(self) -> None:
         """Looks at every clock."""
         now = self.look()
+        if now - self._looked_us >= STARVATION_PERIOD * 1e6:
+            self._look_at_processors(now)
         for guest in tuple(self.guests):
             if guest.ready.is_set():
                 self._check_silence(guest, now)
@@ -176,6 +181,14 @@ class Host:
                 guest.check_join(now)
         self.made_room()
         self.pump()
+
+    def _look_at_processors(self, now: int) -> None:
+        """Excuses the bots that had no processor since the last look; what the referee stalled is off their time already."""
+        most = max(now - self._looked_us - self._stalled_us, 0)
+        self._looked_us, self._stalled_us = now, 0
+        for guest in self.guests:
+            if guest.meter is not None:
+                guest.starve(min(guest.meter.look(now), most), now)
 
     def _check_silence(self, guest: Guest, now: int) -> None:
         silence = guest.session.silent(now)

@@ -16,6 +16,9 @@ from referee.rules import Action
 from referee.table import Table
 from referee.view import Turn
 
+STARVED_MOST = 4
+"""How many times its time a decision may take at most, however long the bot had to wait for a processor."""
+
 
 @dataclass(slots=True)
 class Pending:
@@ -69,7 +72,7 @@ class Session:
         self._late: set[int] = set()
         self._resent: set[int] = set()
         self._silences = 0
-        self._stalled_us = 0
+        self._stalled_us = self._starved_us = 0
         self._rulings: list[wire.Ruling] = []
         self._notices: list[wire.Notice] = []
 
@@ -110,7 +113,7 @@ class Session:
         """The bot's time begins; where the oldest turn was out before the stream was lost, it has begun already."""
         if not (self._resent and self.open and next(iter(self.open)) in self._resent):
             self.last_us = now_us
-            self._stalled_us = 0
+            self._stalled_us = self._starved_us = 0
         self._resent.clear()
 
     def heard(self, moves: Sequence[wire.Move], now_us: int) -> list[Answer]:
@@ -143,7 +146,7 @@ class Session:
     def _alive(self, now_us: int) -> None:
         """The bot has spoken: its time for the next message begins."""
         self.last_us = now_us
-        self._silences = self._stalled_us = 0
+        self._silences = self._stalled_us = self._starved_us = 0
 
     def deadline(self) -> int | None:
         """When the oldest open turn becomes late, or ``None`` if none is open."""
@@ -162,13 +165,26 @@ class Session:
         self._late.add(turn_id)
         self._silences += 1
         charged, self.last_us = now_us - self.last_us - self.latency_us, now_us
-        stalled, self._stalled_us = self._stalled_us, 0
+        stalled, self._stalled_us, self._starved_us = self._stalled_us, 0, 0
         return Silence(pending, max(charged, 0), self._silences >= 2, stalled)
 
     def excuse(self, stall_us: int, now_us: int) -> None:
         """Takes a stall of the referee off the time that the bot has been silent."""
         self.last_us = min(self.last_us + stall_us, now_us)
         self._stalled_us = max(self._stalled_us, stall_us)
+
+    def starved(self, waited_us: int, now_us: int) -> None:
+        """Takes time in which the bot waited in vain for a processor off its silence.
+
+        Bounded, so that a bot which is never late by this count is late all the same: a decision takes at most
+        ``STARVED_MOST`` times its time.
+        """
+        if self.open:
+            oldest = next(iter(self.open.values())).turn
+            most = (STARVED_MOST - 1) * (oldest.move_us + oldest.bank_us) - self._starved_us
+            granted = max(min(waited_us, most, now_us - self.last_us), 0)
+            self.last_us += granted
+            self._starved_us += granted
 
     def lone(self) -> Pending | None:
         """The one open turn, if exactly one is open: the suspect when the bot's process ends."""

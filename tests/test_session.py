@@ -237,6 +237,34 @@ def test_a_stall_never_moves_the_clock_beyond_now() -> None:
 # What answers nothing
 
 
+def test_time_without_a_processor_is_taken_off_the_silence_and_no_stall() -> None:
+    session, (a,) = session_with(1)
+    session.flush(0)
+    session.starved(5, 4)  # it cannot have waited for longer than it was silent
+    assert session.deadline() == LIMIT + 4
+    session.starved(6, 100)
+    assert session.silent(LIMIT + 9) is None
+    assert session.silent(LIMIT + 10) == Silence(a, LIMIT, False, 0)
+
+
+def test_a_bot_that_always_lacks_a_processor_is_late_after_four_times_its_time() -> None:
+    session, (_, b) = session_with(2)
+    session.flush(0)
+    now = late = 0
+    while late == 0:
+        now += LIMIT // 10
+        session.starved(LIMIT // 10, now)
+        late = now if session.silent(now) else 0
+    assert late == 4 * LIMIT
+    session.starved(LIMIT, now)  # the next turn has its own time
+    assert session.deadline() == now + LIMIT
+    session.starved(LIMIT, now + LIMIT)
+    assert session.deadline() == now + 2 * LIMIT
+    session.heard(moves(b), now + LIMIT)
+    session.starved(7, now + LIMIT + 7)  # nothing is open
+    assert session.deadline() is None
+
+
 def test_a_late_answer_is_free_and_shows_that_the_bot_lives() -> None:
     session, (a, b, c) = session_with(3)
     session.flush(0)

@@ -44,9 +44,9 @@ class LocalAttendant(LocalKeeper):
 
     local = True
 
-    def __init__(self, guest: Guest, hall: Hall, start: Callable[[], BotProcess]) -> None:
-        """``start`` launches the process."""
-        super().__init__(guest, hall, lambda _fault, _sentence: None, start)
+    def __init__(self, guest: Guest, hall: Hall, start: Callable[[], BotProcess], start_seconds: float) -> None:
+        """``start`` launches the process, which has ``start_seconds`` to join."""
+        super().__init__(guest, hall, lambda _fault, _sentence: None, start, start_seconds)
         self.on_loss: Callable[[Loss], None] = lambda _loss: None
         self._watching: asyncio.Task[None] | None = None
 

@@ -101,7 +101,8 @@ class Bench:
         )
         names = tuple(rules.name for rules in self.games)
         latency = 0 if plan.command else _REMOTE_LATENCY_US
-        return Terms(plan.name, 0, names, joined, limits.move_us, plan.max_in_flight, latency)
+        start_us = int(plan.start_seconds * 1e6)
+        return Terms(plan.name, 0, names, joined, limits.move_us, plan.max_in_flight, latency, start_us)
 
     def _on_join(self, join: wire.Join) -> Terms:
         """Settles, at the first Join, which games are checked."""
@@ -153,7 +154,7 @@ class Bench:
                 self.scribe.launched(process)
                 return process
 
-            self.attendant = LocalAttendant(self.subject, self.room, start)
+            self.attendant = LocalAttendant(self.subject, self.room, start, plan.start_seconds)
         self.attendant.on_loss = self._lost
 
     async def start(self) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 from referee.check.requirements import Selection
 from referee.proceedings import Limits
 from referee.rules import RuleSet, RuleSetError, variant
+from referee.seats.guest import START_SECONDS
 from referee.seats.limits import Limits as BotLimits
 from referee.seats.program import Command
 from referee.seats.sandbox import Policy
@@ -29,7 +30,7 @@ class Plan:
     ``command`` is ``None`` for a bot that dials in at ``listen`` with ``token``. ``games`` are those asked for; where
     ``by_name`` is false they are a default that the bot's own list of variants replaces. ``seats`` is empty for every
     number of seats that a game allows. The random phase lasts ``seconds``, or ``deals`` deals. With one of the ``lives``
-    the bot is not started again, and what needs that is not checked.
+    the bot is not started again, and what needs that is not checked. It has ``start_seconds`` to start and join.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Plan:
     long_deals: int = 0
     only_doctor: bool = False
     lives: int = 3
+    start_seconds: float = START_SECONDS
     limits: Limits = field(default_factory=lambda: clock(MOVE_MS))
     max_in_flight: int = 64
     bot_limits: BotLimits = field(default_factory=BotLimits)

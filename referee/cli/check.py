@@ -31,6 +31,7 @@ from referee.entrants.bot_build import require_built
 from referee.entrants.bot_source import BotError, BotSource, command_bot, find_bot
 from referee.rules import RuleSet, RuleSetError, variant, variant_names
 from referee.rules.conduct import EDITIONS
+from referee.seats.guest import START_SECONDS
 from referee.seats.program import Command, LaunchError
 from referee.seats.sandbox import choose_sandbox
 
@@ -70,6 +71,9 @@ ListenOption = Annotated[
 ]
 WaitOption = Annotated[float, typer.Option("--wait", min=1, help="Seconds to wait for a bot that dials in.")]
 MoveOption = Annotated[int, typer.Option("--move-ms", min=10, max=3_600_000, help="Milliseconds for a move.")]
+StartOption = Annotated[
+    float, typer.Option("--start-s", min=1, max=3600, help="Seconds for the bot to start and join.")
+]
 SandboxOption = Annotated[Sandbox, typer.Option("--sandbox", help="Shut the bot in: where it works, always, or never.")]
 VerboseOption = Annotated[bool, typer.Option("--verbose", "-v", help="Every rule, every breach in full.")]
 
@@ -95,6 +99,7 @@ def check_command(
     listen: ListenOption = "",
     wait: WaitOption = 120.0,
     move_ms: MoveOption = MOVE_MS,
+    start_s: StartOption = START_SECONDS,
     sandbox: SandboxOption = Sandbox.AUTO,
     verbose: VerboseOption = False,
 ) -> None:
@@ -108,6 +113,7 @@ def check_command(
         frame = _frame(variants, seats, Selection(tuple(rule or ()), tuple(area or ()), ruleset, long))
         frame = replace(frame, seed=seed, seconds=seconds, deals=deals, only_doctor=doctor, limits=clock(move_ms))
         frame = replace(frame, sandbox=choose_sandbox(sandbox.value).kind, wait_seconds=wait, listen=listen)
+        frame = replace(frame, start_seconds=start_s)
         wishes = Wishes(frame, _reports(reports or ()), _baseline(baseline), failures, strict, verbose)
         return _run(wishes, bots or (), replay_file)
 

@@ -344,7 +344,7 @@ def _quick_definition(bots: list[str], games: int, variant: str, seed: str | Non
         f"[schedule]\nsets = {max(1, -(-games // seats))}",
         f"seed = {toml_text(seed)}" if seed is not None else "",
         '[policy]\nprofile = "dev"',
-        "[limits]\nmove_ms = 3600000\ngame_s = 86400" if no_clock else "",
+        "[limits]\nmove_ms = 3600000\ngame_s = 86400\nstart_s = 3600" if no_clock else "",
     ]
     for bot, count in counted.items():
         copies = max(count, 2 if len(bots) == 1 else 1)

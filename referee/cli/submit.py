@@ -79,6 +79,7 @@ def _plan(definition: Definition, source: BotSource, failures: Path) -> Plan:
         limits=Limits(move_us, 0, min(limits.game_s * 1_000_000, MOVES_A_GAME * move_us)),
         max_in_flight=limits.max_in_flight,
         bot_limits=BotLimits(memory_mib=limits.memory_mib),
+        start_seconds=float(limits.start_s),
     )
     return plan_for(source, frame, failures)
 

@@ -44,6 +44,9 @@ SCHEMA_VERSION = 1
 LARGEST = 256 * 1024
 """The most bytes of a definition file."""
 
+_CAME_LATER = (("limits", "start_s"),)
+"""Fields, by section, that the first definitions did not have."""
+
 _S = TypeVar("_S", bound=Section)
 
 
@@ -142,8 +145,15 @@ class Definition(Section):
         return self.model_copy(update={"schedule": schedule})
 
     def canonical(self) -> dict[str, Any]:
-        """Everything that the definition says, defaults included, as JSON values; ``restore_definition`` reads it."""
-        return {"schema": SCHEMA_VERSION, **self.model_dump(mode="json", exclude_none=True)}
+        """Everything that the definition says, defaults included, as JSON values; ``restore_definition`` reads it.
+
+        A field that came later is left out where it has its default: definitions from before it keep their digest.
+        """
+        said = self.model_dump(mode="json", exclude_none=True)
+        for section, field in _CAME_LATER:
+            if said[section].get(field) == getattr(type(self).model_fields[section].default, field):
+                del said[section][field]
+        return {"schema": SCHEMA_VERSION, **said}
 
     def digest(self) -> str:
         """SHA-256 of the canonical form, in hexadecimal. Comments and layout of the file do not change it."""

@@ -145,6 +145,12 @@ class LimitsSection(Section):
     game_s: int = Field(
         default=300, ge=1, le=86_400, description="Charged time of a seat for a whole game, in seconds."
     )
+    start_s: int = Field(
+        default=30,
+        ge=1,
+        le=3600,
+        description="Time for a bot to start and join, in seconds. Without a processor it has more, up to four times that.",
+    )
     max_in_flight: int = Field(
         default=64, ge=1, le=1024, description="Turns a bot is asked at once. With a competitive clock: 1."
     )

@@ -57,7 +57,7 @@ CONDUCT: Final[tuple[Clause, ...]] = (
     Clause(
         "AF-LIFE-001",
         "Join in time",
-        "A bot joins within ten seconds of its start, for a protocol and variant that it can play.",
+        "A bot joins within the time for a start, 30 seconds unless it is told otherwise, for a protocol and variant that it can play.",
         "the fault table",
     ),
     Clause(

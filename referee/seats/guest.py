@@ -11,11 +11,15 @@ from google.protobuf.message import DecodeError
 from referee.faults import Fault
 from referee.protocol import wire
 from referee.rules.conduct import STRAYS
+from referee.seats.starvation import Meter
 from referee.session import Answer, Session
 
 PROTOCOL_MINOR = 0
 MAX_MESSAGE_BYTES = 64 * 1024
-JOIN_SECONDS = 10.0
+START_SECONDS = 30.0
+"""How long a bot may take to start and join, unless the league says otherwise."""
+STARTS_MOST = 4
+"""How many times that a start may take at most, however long the bot had to wait for a processor."""
 _STREAMS_A_GAME = 5
 
 
@@ -30,19 +34,21 @@ class Terms:
     move_us: int
     max_in_flight: int = 64
     latency_us: int = 0
+    start_us: int = int(START_SECONDS * 1e6)
 
 
 class Stream:
     """One connection of a guest. ``wake`` tells its writer that something may be ready, ``cut`` ends it at once.
 
-    ``opened_us`` is when the guest connected by it; once it is ``over``, its writer comes to its end.
+    ``opened_us`` is when the guest connected by it, or by one before that it did not join by; ``starved_us`` how long it
+    had waited for a processor until then; once it is ``over``, its writer comes to its end.
     """
 
     def __init__(self) -> None:
         self.wake = asyncio.Event()
         self.cut: Callable[[], object] = lambda: None
         self.farewell: wire.Farewell | None = None
-        self.opened_us = 0
+        self.opened_us = self.starved_us = 0
         self.over = False
 
     def close(self) -> None:
@@ -59,6 +65,9 @@ class Stream:
 
 class Guest:
     """One session slot of an entrant. It outlives streams and processes; ``on_loss`` is told when a stream ends early.
+
+    ``meter`` knows what its process uses, where that is on this machine. ``stalled_us`` and ``starved_us`` sum up how long
+    the referee stood still, and the bot waited in vain for a processor, since there is this guest.
 
     ``ready`` is set while a joined stream is there. ``on_fault`` is told of faults that end the session, ``on_refusal``
     of a Join that was refused (``refusal`` says why).
@@ -78,6 +87,8 @@ class Guest:
         self.games = 0
         self.leaving = self.condemned = False
         self.stateful = False
+        self.meter: Meter | None = None
+        self.stalled_us = self.starved_us = 0
         self.version = ""
         self.on_loss: Callable[[], None] = lambda: None
         self.on_fault: Callable[[Fault, str], None] = lambda _fault, _sentence: None
@@ -98,12 +109,15 @@ class Guest:
         if self.condemned or self.streams > _STREAMS_A_GAME * (1 + self.games):
             self._condemn(f"It opened {self.streams} streams; {_STREAMS_A_GAME} a game are enough.")
             return False
+        stream.opened_us, stream.starved_us = self._clock(), self.starved_us
         if self.stream is not None:
             old, self.stream = self.stream, None
+            if not self.ready.is_set():  # whoever never joins gains no time by opening one stream after another
+                stream.opened_us, stream.starved_us = old.opened_us, old.starved_us
             self.ready.clear()
             old.dismiss(wire.FAREWELL_REASON_SUPERSEDED, "A newer stream with the same token has taken over.")
             self.session.lost_stream(cautious=False)
-        self.stream, stream.opened_us = stream, self._clock()
+        self.stream = stream
         return True
 
     def renew(self) -> None:
@@ -135,13 +149,27 @@ class Guest:
         if not self.leaving:
             self.on_fault(Fault.NO_CONTEST, "Its stream was ended by an error of the referee.")
 
+    def excuse(self, stall_us: int, now_us: int) -> None:
+        """Takes a stall of the referee off every clock of this guest."""
+        self.stalled_us += stall_us
+        self.session.excuse(stall_us, now_us)
+        if self.stream is not None:
+            self.stream.opened_us = min(self.stream.opened_us + stall_us, now_us)
+
+    def starve(self, waited_us: int, now_us: int) -> None:
+        """Takes time in which the bot waited in vain for a processor off its clocks, as far as that goes."""
+        self.starved_us += waited_us
+        self.session.starved(waited_us, now_us)
+
     def check_join(self, now_us: int) -> None:
-        """Refuses a stream that has not joined in time."""
+        """Refuses a stream that has not joined in time; a bot that waited for a processor has more of it."""
         stream = self.stream
         if stream is None or self.ready.is_set() or stream.farewell is not None:
             return
-        if now_us - stream.opened_us > JOIN_SECONDS * 1e6:
-            self._refuse(stream, f"It did not join within {JOIN_SECONDS:.0f} seconds of opening a stream.")
+        open_us, limit_us = now_us - stream.opened_us, self.terms.start_us
+        starved_us = self.starved_us - stream.starved_us
+        if open_us > limit_us and (open_us - starved_us > limit_us or open_us > STARTS_MOST * limit_us):
+            self._refuse(stream, f"It did not join within {limit_us / 1e6:g} seconds of opening a stream.")
 
     def _refuse(self, stream: Stream, refusal: str, sentence: str = "") -> None:
         self.refusal = refusal

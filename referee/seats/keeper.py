@@ -14,8 +14,9 @@ from typing import Any, Protocol
 from referee.faults import Fault
 from referee.protocol import wire
 from referee.seats.exits import Exit
-from referee.seats.guest import JOIN_SECONDS, Guest
+from referee.seats.guest import START_SECONDS, STARTS_MOST, Guest
 from referee.seats.launch import BotProcess, LaunchError, SandboxError
+from referee.seats.starvation import PERIOD
 from referee.session import Session
 from referee.table import Table
 
@@ -126,11 +127,20 @@ class LocalKeeper(Keeper):
     """Keeps a bot whose process we start."""
 
     def __init__(
-        self, guest: Guest, hall: Losses, note: Callable[[Fault, str], None], start: Callable[[], BotProcess]
+        self,
+        guest: Guest,
+        hall: Losses,
+        note: Callable[[Fault, str], None],
+        start: Callable[[], BotProcess],
+        start_seconds: float = START_SECONDS,
     ) -> None:
-        """``start`` launches its process, which has ``join_seconds`` to join; ``on_start`` is told of each."""
+        """``start`` launches its process, which has ``start_seconds`` to join; ``on_start`` is told of each.
+
+        Time in which the referee stood still, or the bot had no processor, does not count; but a start takes four times
+        ``start_seconds`` at most.
+        """
         super().__init__(guest, hall, note)
-        self._start, self.join_seconds = start, JOIN_SECONDS
+        self._start, self.start_seconds = start, start_seconds
         self.on_start: Callable[[BotProcess], None] = lambda _process: None
         self.process: BotProcess | None = None
         self.survivors: set[int] = set()
@@ -179,11 +189,12 @@ class LocalKeeper(Keeper):
             if isinstance(error, SandboxError) or _is_of_the_machine(error.__cause__):
                 raise
             return str(error)
+        self.guest.meter = self.process.meter
         self.on_start(self.process)
         joined: asyncio.Future[Any] = asyncio.ensure_future(self.guest.ready.wait())
         ended: asyncio.Future[Any] = asyncio.ensure_future(self.process.exited())
         watched: set[asyncio.Future[Any]] = {joined, ended, self._loss}
-        done, _ = await asyncio.wait(watched, timeout=self.join_seconds, return_when=asyncio.FIRST_COMPLETED)
+        done, told = await self._within_its_time(watched)
         if self.guest.refusal:  # it has been told; it may have something to say to its log
             await asyncio.wait({ended}, timeout=_PARTING_SECONDS)
         for waiting in (joined, ended):
@@ -197,7 +208,24 @@ class LocalKeeper(Keeper):
             return f"It ended before it joined. {exit_.sentence} {_last_line(self.process.tail())}".strip()
         if self._loss in done:
             return self._loss.result().sentence
-        return f"It did not join within {self.join_seconds:g} seconds. {_last_line(self.process.tail())}".strip()
+        return f"{told} {_last_line(self.process.tail())}".strip()
+
+    async def _within_its_time(self, watched: set[asyncio.Future[Any]]) -> tuple[set[asyncio.Future[Any]], str]:
+        """Waits for one of these until the time for a start is over; what is done then, or what to say of the time."""
+        loop, guest = asyncio.get_running_loop(), self.guest
+        began, stalled, starved = loop.time(), guest.stalled_us, guest.starved_us
+        most = self.start_seconds
+        pause = min(PERIOD, most)
+        while True:
+            done, _ = await asyncio.wait(watched, timeout=pause, return_when=asyncio.FIRST_COMPLETED)
+            waited = (guest.starved_us - starved) / 1e6
+            real = loop.time() - began - (guest.stalled_us - stalled) / 1e6
+            if done:
+                return done, ""
+            if real - waited >= most:
+                return done, f"It did not join within {most:g} seconds."
+            if real >= STARTS_MOST * most:
+                return done, f"It did not join within {real:.0f} seconds; for {waited:.0f} of them it had no processor."
 
     async def _until_lost(self) -> Loss:
         """Waits until the player is lost and its process has ended; says for which fault."""

@@ -24,6 +24,7 @@ from referee.seats.exits import Evidence, Exit, Order, judge
 from referee.seats.limits import Limits
 from referee.seats.sandbox import HELPERS, Kind, inner_process
 from referee.seats.scratch import remove_folder
+from referee.seats.starvation import Meter
 from referee.seats.trees import Process, Tree, process, reap, send
 from referee.seats.watch import Watched, watch
 
@@ -42,6 +43,7 @@ class BotProcess:
     `pid`       the process that was launched (with a sandbox: bubblewrap's).
     `sandbox`   the kind that is in use: `bubblewrap` or `none`.
     `log_path`  where its output goes.
+    `meter`     what it uses of the machine.
     """
 
     def __init__(
@@ -66,6 +68,7 @@ class BotProcess:
         self.log_path = log.path
         self._popen = popen
         self._tree = tree
+        self.meter = Meter(tree)
         self._drain = Drain(pipe, log, kept=limits.output_kept, budget=limits.output_total, flooded=self._flooded)
         self._limits = limits
         self._scratch = scratch
@@ -153,6 +156,7 @@ class BotProcess:
             os.close(self._pidfd)
             self._pidfd = None
         watch().remove(self._watched)
+        self.meter.close()
         if self._finishing is None:
             self._finishing = self._loop.create_task(self._finish())
 

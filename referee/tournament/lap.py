@@ -118,7 +118,7 @@ class Lap:
             address = _address(folder / f"{number}.sock")
             door = await doors.enter_async_context(self._host.serve(address, owner=guest))
             start = self._starter(key, slot, door.address, guest, folder)
-            keeper = LocalKeeper(guest, self._hall, self._noter(key, slot), start)
+            keeper = LocalKeeper(guest, self._hall, self._noter(key, slot), start, self.plan.start_seconds)
             keeper.on_start = self._noter_of_starts(key)
             self._keepers[key, slot] = keeper
             self._venue.keep((key, slot), keeper)

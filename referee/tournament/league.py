@@ -224,6 +224,7 @@ def plan_of(
         max_processes=most_processes(league.definition),
         listen=listen,
         tls=tls,
+        start_seconds=float(limits.start_s),
         earlier={
             one: bytes.fromhex(entry["master"]) for entry in league.facts.get("earlier", ()) for one in entry["sets"]
         },

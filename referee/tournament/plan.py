@@ -9,6 +9,7 @@ from referee import deals
 from referee.faults import PROFILES, Profile
 from referee.proceedings import GameSpec, Limits
 from referee.rules import RuleSet
+from referee.seats.guest import START_SECONDS
 from referee.seats.limits import Limits as BotLimits
 from referee.seats.program import Command
 from referee.seats.sandbox import Policy
@@ -71,6 +72,7 @@ class LeaguePlan:
     terminal: bool = False
     listen: str = ""
     tls: tuple[str, str] | None = None
+    start_seconds: float = START_SECONDS
     earlier: Mapping[str, bytes] = field(default_factory=dict, repr=False)
 
     def master_of(self, set_id: str) -> bytes:

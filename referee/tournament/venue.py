@@ -140,7 +140,16 @@ def new_guest(plan: LeaguePlan, hall: Hall, key: str, slot: int) -> Guest:
         forfeit_after=plan.profile.forfeit_after,
     )
     latency = REMOTE_LATENCY_US if bot.command is None else 0
-    terms = Terms(key, slot, (plan.rules.name,), joined, plan.limits.move_us, plan.max_in_flight, latency)
+    terms = Terms(
+        key,
+        slot,
+        (plan.rules.name,),
+        joined,
+        plan.limits.move_us,
+        plan.max_in_flight,
+        latency,
+        int(plan.start_seconds * 1e6),
+    )
     return Guest(session_token(bot.token, slot), terms, hall.answered, monotonic_us)
 
 

@@ -186,7 +186,7 @@ class ImpatientLap(Lap):
         await super()._admit(doors, folder)
         for (key, _), keeper in self._keepers.items():
             never = key in {"starts_slowly", "speaks_another_protocol"}
-            keeper.join_seconds = 2.0 if never else 60.0  # type: ignore[attr-defined]
+            keeper.start_seconds = 2.0 if never else 60.0  # type: ignore[attr-defined]
 
 
 def plan_of(bots: Sequence[BadBot], logs: Path) -> LeaguePlan:

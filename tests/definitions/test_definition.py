@@ -384,6 +384,18 @@ def test_layout_and_comments_do_not_change_the_digest_but_every_value_does() -> 
     assert len(others | {digest}) == 7
 
 
+def test_a_field_that_came_later_changes_no_digest_unless_it_says_something_else() -> None:
+    """The digest is that of version 0.1.0."""
+    text = '[tournament]\nname="Old"\nvariant="auction-pitch"\nseats=4\n[[bots]]\npath="careful"\n'
+    old = parse_definition(text)
+    assert old.digest() == "23832d42cbffe35e9b8099075666777ae8fb7af7894b38dd82fa7774b9d0b54f"
+    assert old.limits.start_s == 30
+    assert parse_definition(text + "[limits]\nstart_s = 30\n").digest() == old.digest()
+    slow = parse_definition(text + "[limits]\nstart_s = 90\n")
+    assert slow.digest() != old.digest()
+    assert restore_definition(slow.canonical(), ".").limits.start_s == 90
+
+
 def test_the_canonical_form_is_json_and_restores_the_definition(tmp_path: Path) -> None:
     points = '[rules]\nsteal = [2]\nsmudge = "none"\nscoring = "points"\npoint_cards = { J = 1, 5 = 5 }'
     text = SOUND.replace("[rules]", points) + 'version = "1.0"\n'

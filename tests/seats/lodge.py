@@ -13,6 +13,7 @@ from referee.seats.keeper import LocalKeeper, RemoteKeeper
 from referee.session import Session
 from referee.table import Table
 from tests.umpires import MOVE_US, Book, answers_to, new_table
+from tests.virtual import run
 
 SEGV: Final = Exit(Fault.CRASH, "It crashed with SIGSEGV.", signal=11)
 LEFT: Final = Exit(None, "It ended with exit code 0.", code=0)
@@ -24,6 +25,7 @@ class Process:
     """A bot process that ends when the test says so."""
 
     pid, sandbox = 1, "none"
+    meter = None
 
     def __init__(self, words: str = "") -> None:
         self.end: asyncio.Future[Exit] = asyncio.get_running_loop().create_future()
@@ -119,7 +121,7 @@ async def until(look: Callable[[], bool]) -> None:
 
 
 def tell(story: Callable[[Lodge], Awaitable[None]], *, remote: bool = False) -> Lodge:
-    """Runs a story with its keeper, and ends the keeper."""
+    """Runs a story with its keeper on virtual time, and ends the keeper."""
 
     async def told() -> Lodge:
         lodge = Lodge(remote=remote)
@@ -132,4 +134,4 @@ def tell(story: Callable[[Lodge], Awaitable[None]], *, remote: bool = False) -> 
                 await work
         return lodge
 
-    return asyncio.run(told())
+    return run(told())

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from referee.faults import Fault
 from referee.protocol import wire
 from referee.rules.conduct import STRAYS
-from referee.seats.guest import JOIN_SECONDS, MAX_MESSAGE_BYTES, Guest, Stream, Terms
+from referee.seats.guest import MAX_MESSAGE_BYTES, START_SECONDS, Guest, Stream, Terms
 from referee.session import Answer
 from tests.umpires import Book, new_table
 
@@ -130,13 +130,33 @@ def test_who_opens_a_stream_and_does_not_join_is_refused_after_a_while() -> None
     desk = Desk()
     desk.now = 5
     stream = desk.connect(join=None)
-    desk.guest.check_join(5 + int(JOIN_SECONDS * 1e6))
+    desk.guest.check_join(5 + int(START_SECONDS * 1e6))
     assert stream.farewell is None
-    desk.guest.check_join(6 + int(JOIN_SECONDS * 1e6))
+    desk.guest.check_join(6 + int(START_SECONDS * 1e6))
     assert farewell(stream)[0] == wire.FAREWELL_REASON_REFUSED
-    assert desk.guest.refusal == "It did not join within 10 seconds of opening a stream."
+    assert desk.guest.refusal == "It did not join within 30 seconds of opening a stream."
     desk.guest.check_join(10**12)
     assert desk.refusals == 1
+
+
+def test_who_opens_one_stream_after_another_and_never_joins_gains_no_time_by_it() -> None:
+    desk = Desk()
+    for second in range(0, 31, 10):
+        desk.now = second * 1_000_000
+        stream = desk.connect(join=None)
+        desk.guest.check_join(desk.now + 1)
+    assert farewell(stream)[0] == wire.FAREWELL_REASON_REFUSED
+
+
+@pytest.mark.parametrize(("starved_s", "over_s"), [(0, 30), (20, 50), (500, 120)])
+def test_a_stream_has_more_time_to_join_while_its_bot_has_no_processor(starved_s: int, over_s: int) -> None:
+    desk = Desk()
+    stream = desk.connect(join=None)
+    desk.guest.starve(starved_s * 1_000_000, 0)
+    desk.guest.check_join(over_s * 1_000_000)
+    assert stream.farewell is None
+    desk.guest.check_join(over_s * 1_000_000 + 1)
+    assert farewell(stream)[0] == wire.FAREWELL_REASON_REFUSED
 
 
 def test_a_join_and_a_move_may_share_a_message_after_the_first() -> None:

@@ -8,9 +8,8 @@ import pytest
 
 from referee.faults import Fault
 from referee.protocol import wire
-from referee.seats import keeper
 from referee.seats.exits import Exit
-from referee.seats.guest import Stream
+from referee.seats.guest import START_SECONDS, Stream
 from referee.seats.keeper import FAILED_STARTS
 from referee.seats.launch import LaunchError, SandboxError
 from tests.seats.lodge import LEFT, SEGV, Lodge, settle, tell, until
@@ -97,15 +96,57 @@ def test_who_joins_in_between_has_three_starts_again() -> None:
     tell(story)
 
 
-def test_who_does_not_join_in_time_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keeper, "JOIN_SECONDS", 0.01)
-
+def test_who_does_not_join_in_time_is_ended() -> None:
     async def story(lodge: Lodge) -> None:
         await lodge.keeper.settled.wait()
         assert all(process.end.done() for process in lodge.started)
+        assert START_SECONDS * FAILED_STARTS <= asyncio.get_running_loop().time() < START_SECONDS * FAILED_STARTS + 2
 
     lodge = tell(story)
-    assert lodge.noted == [(Fault.START_FAILED, "It did not join within 0.01 seconds.")] * FAILED_STARTS
+    assert lodge.noted == [(Fault.START_FAILED, "It did not join within 30 seconds.")] * FAILED_STARTS
+
+
+@pytest.mark.parametrize(
+    ("share", "seconds", "said"),
+    [
+        (0.0, 30, "It did not join within 30 seconds."),
+        (0.5, 60, "It did not join within 30 seconds."),
+        (1.0, 120, "It did not join within 120 seconds; for 120 of them it had no processor."),
+    ],
+)
+def test_time_without_a_processor_does_not_count_for_a_start_but_not_for_ever(
+    share: float, seconds: int, said: str
+) -> None:
+    """A bot that sleeps waits for no processor; one that is never late by that count ends after four times the time."""
+
+    async def story(lodge: Lodge) -> None:
+        async def starve() -> None:
+            while True:
+                await asyncio.sleep(0.05)
+                lodge.guest.starve(int(share * 50_000), 0)
+
+        beside = asyncio.ensure_future(starve())
+        while not lodge.noted:  # noqa: ASYNC110 - virtual time
+            await asyncio.sleep(0.25)
+        beside.cancel()
+        assert seconds <= asyncio.get_running_loop().time() <= seconds + 1
+
+    assert tell(story).noted[0] == (Fault.START_FAILED, said)
+
+
+def test_a_stall_of_the_referee_does_not_count_for_a_start_however_long_it_is() -> None:
+    async def story(lodge: Lodge) -> None:
+        await until(lambda: bool(lodge.started))
+        await asyncio.sleep(10)
+        lodge.guest.excuse(600_000_000, 0)
+        await asyncio.sleep(600)  # as after Ctrl-Z and fg
+        await asyncio.sleep(19)
+        lodge.join()
+        await settle()
+        assert len(lodge.started) == 1
+        assert lodge.keeper.settled.is_set()
+
+    assert not tell(story).noted
 
 
 def test_who_is_refused_is_ended_at_once_with_the_reason_of_the_refusal() -> None:
