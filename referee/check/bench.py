@@ -6,9 +6,7 @@ import asyncio
 import contextlib
 import random
 import secrets
-import shutil
 import socket
-import tempfile
 from collections.abc import AsyncIterator, Callable, Iterable
 from pathlib import Path
 from typing import Self
@@ -29,6 +27,7 @@ from referee.seats.exits import Exit
 from referee.seats.guest import Terms
 from referee.seats.keeper import Loss
 from referee.seats.launch import BotProcess, launch
+from referee.seats.scratch import discard_folder, new_folder
 from referee.session import Session
 
 MOST_LOSSES = 5
@@ -117,7 +116,7 @@ class Bench:
     @contextlib.asynccontextmanager
     async def set_up(cls, plan: Plan, scribe: Scribe) -> AsyncIterator[Self]:
         """A bench with its door open. At the end nothing of the bot is left. Raises ``OSError`` if the door cannot be had."""
-        folder = Path(tempfile.mkdtemp(prefix="referee-check-"))
+        folder = new_folder()
         try:
             bench = cls(plan, scribe)
             wanted = f"tcp:{plan.listen}" if plan.command is None else _address(folder / "bot.sock")
@@ -133,7 +132,7 @@ class Bench:
                     watch.cancel()
                     await asyncio.gather(watch, return_exceptions=True)
         finally:
-            shutil.rmtree(folder, ignore_errors=True)
+            await asyncio.to_thread(discard_folder, folder)
 
     def _attend(self, address: str, folder: Path) -> None:
         plan, command = self.plan, self.plan.command

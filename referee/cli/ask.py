@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import tempfile
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -22,6 +21,7 @@ from referee.entrants.bot_build import require_built
 from referee.faults import Fault
 from referee.record import Record
 from referee.seats.sandbox import choose_sandbox
+from referee.seats.scratch import private_folder
 from referee.store import Exported, Store
 from referee.tournament.league import plan_of, read_league
 from referee.tournament.plan import GamePlan
@@ -46,9 +46,9 @@ def ask_command(
     asked = moment(record, turn, seeds)
     source = find(bot)
     require_built([source])
-    with tempfile.TemporaryDirectory(prefix="referee-ask-") as folder:
+    with private_folder() as folder:
         frame = Plan("", None, (asked.position.rules,), by_name=True, seats=(asked.position.seats,))
-        plan = replace(plan_for(source, frame, Path(folder)), sandbox=choose_sandbox(sandbox.value).kind)
+        plan = replace(plan_for(source, frame, folder), sandbox=choose_sandbox(sandbox.value).kind)
         reply = asyncio.run(ask(plan, asked.position))
     name = plain_text(str(record["names"][asked.seat]), 60)
     if output is Output.JSON:

@@ -1,12 +1,13 @@
 """Finds and ends the bots that a killed referee left behind."""
 
+import contextlib
 import os
 import signal
 import time
 from pathlib import Path
 
 from referee.seats.cgroup import remove_groups
-from referee.seats.scratch import PREFIX, remove_folder
+from referee.seats.scratch import PREFIX, discard_folder, temporary_places
 from referee.seats.trees import Process, brand_of, marker_of, owner, processes, reap, send, with_kin
 
 
@@ -14,9 +15,9 @@ def end_orphans(work_dir: Path | None = None, *, seconds: float = 3.0) -> list[i
     """Ends bots whose referee is gone: it was killed, and they had no sandbox that dies with it.
 
     Call it before a league is taken up again: it makes sure that no bot of the broken run still plays. It waits for
-    their end, at most so many `seconds`, and removes the private folders that they had in `work_dir`. Bots of a referee
-    that still runs are left alone. Returns the process numbers of those that it ended. Linux only; elsewhere it ends
-    nothing.
+    their end, at most so many `seconds`, and removes the private folders that they had in `work_dir` (by default in all
+    places for temporary files); one that cannot be removed is named in a line of the log. Bots of a referee that still
+    runs are left alone. Returns the process numbers of those that it ended. Linux only; elsewhere it ends nothing.
     """
     ended: set[int] = set()
     brands: set[int] = set()
@@ -32,10 +33,26 @@ def end_orphans(work_dir: Path | None = None, *, seconds: float = 3.0) -> list[i
         time.sleep(0.005)
     everything = processes()
     remove_groups(lambda marker: _is_orphaned(marker, everything))
-    for folder in work_dir.glob(f"{PREFIX}*") if work_dir is not None else ():
-        if _is_orphaned(folder.name.removeprefix(PREFIX), everything):
-            remove_folder(folder)
+    for place in [work_dir] if work_dir is not None else temporary_places():
+        for folder in _stale_folders(place):
+            if _is_orphaned(folder.name.removeprefix(PREFIX), everything):
+                discard_folder(folder)
     return sorted(ended)
+
+
+def _stale_folders(place: Path) -> list[Path]:
+    """The private folders in a place that are our user's own: those of others are not ours to remove, or to tell of."""
+    found: list[Path] = []
+    with contextlib.suppress(OSError), os.scandir(place) as entries:
+        found = [Path(entry) for entry in entries if entry.name.startswith(PREFIX)]
+    return [folder for folder in found if _is_ours(folder)]
+
+
+def _is_ours(folder: Path) -> bool:
+    try:
+        return folder.lstat().st_uid == os.geteuid()
+    except OSError:
+        return False
 
 
 def _orphans(brands: set[int]) -> list[Process]:

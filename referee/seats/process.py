@@ -34,6 +34,9 @@ SWEEP_SECONDS = 3.0
 KILL_SECONDS = 5.0
 """How long `kill` waits at most, before it says what could not be ended."""
 
+TIDY_SECONDS = 2.0
+"""How long its private folder may keep its verdict waiting."""
+
 _KIB = 1024
 
 
@@ -225,7 +228,8 @@ class BotProcess:
                 break
             await asyncio.sleep(0.01)
         if self._scratch is not None:
-            await asyncio.to_thread(remove_folder, self._scratch)
+            # What is left is removed with the folder around it, or by the sweep of a later run.
+            await asyncio.to_thread(remove_folder, self._scratch, TIDY_SECONDS)
 
     def _conclude(self, end: Exit) -> None:
         _LIVE.discard(self)
@@ -249,7 +253,7 @@ class BotProcess:
                 break
             time.sleep(0.01)
         if self._scratch is not None:
-            remove_folder(self._scratch)
+            remove_folder(self._scratch, TIDY_SECONDS)
 
 
 class Inner:

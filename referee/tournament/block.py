@@ -11,7 +11,6 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable
-from pathlib import Path
 
 from referee.seats.orphans import end_orphans
 from referee.tournament.league import LeagueError
@@ -41,7 +40,7 @@ def play_in_child(plan: LeaguePlan, laps: Laps, stopped: Callable[[], bool]) -> 
         finally:
             child.kill()
             child.wait()
-            end_orphans(Path(tempfile.gettempdir()))  # its bots, if it was killed
+            end_orphans()  # its bots, if it was killed
         if child.returncode:
             raise LeagueError("a process that played a block died; nothing is lost, go on with: referee resume")
         out.seek(0)

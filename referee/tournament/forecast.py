@@ -1,6 +1,5 @@
 """How long a league will take: from what an earlier run of it did, or from a short trial, in which its beginning is played."""
 
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -14,6 +13,7 @@ from referee.entrants.entrants import Roster
 from referee.scheduling.blocks import by_processes
 from referee.scheduling.schedule import Schedule, plan
 from referee.seats.sandbox import Policy
+from referee.seats.scratch import private_folder
 from referee.store import Store, StoreError
 from referee.tournament.league import LeagueError, begin, plan_of, read_league
 from referee.tournament.runner import Runner
@@ -97,12 +97,12 @@ def trial_rate(definition: Definition, roster: Roster, sandbox: Policy, seconds:
         raise LeagueError("no trial is played with remote bots")
     chosen = definition.with_schedule(seed="trial")  # not the packs of the league: the bots may remember
     watch = _Watch()
-    with tempfile.TemporaryDirectory(prefix="referee-trial-") as folder:
-        path = Path(folder) / "trial.sqlite"
+    with private_folder() as folder:
+        path = folder / "trial.sqlite"
         schedule = begin(chosen, roster, path, sandbox, {})
         with Store.write(path) as store:
             league = read_league(store)
-            planned = plan_of(league, Path(folder) / "logs", sandbox)
+            planned = plan_of(league, folder / "logs", sandbox)
             runner = Runner(store, league, schedule, planned, watch, workers)
             watch.enough(runner.stop, seconds)
             timer = threading.Timer(PATIENCE * seconds, runner.stop)

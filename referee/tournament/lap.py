@@ -9,7 +9,6 @@ import contextlib
 import logging
 import secrets
 import socket
-import tempfile
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -23,8 +22,7 @@ from referee.seats.guest import Guest
 from referee.seats.house import house
 from referee.seats.keeper import Keeper, LocalKeeper
 from referee.seats.launch import BotProcess, launch
-from referee.seats.scratch import make_folder, remove_folder
-from referee.seats.trees import owner
+from referee.seats.scratch import discard_folder, new_folder
 from referee.table import Table
 from referee.tournament.league import LeagueError
 from referee.tournament.plan import GamePlan, LeaguePlan
@@ -92,7 +90,7 @@ class Lap:
 
         Raises ``LeagueError`` if a bot process could not be ended: it must not be there when its packs come again.
         """
-        folder = make_folder(Path(tempfile.gettempdir()), f"{owner()}.{secrets.token_hex(8)}")
+        folder = new_folder()
         self._venue.on_change, self._venue.on_failure = self._changed.set, self._fail
         try:
             if not self._is_guest:
@@ -104,7 +102,7 @@ class Lap:
         finally:
             if not self._is_guest:
                 await self._venue.close(stopped=self._stop.is_set())
-            remove_folder(folder)
+            await asyncio.to_thread(discard_folder, folder)
 
     async def _admit(self, doors: contextlib.AsyncExitStack, folder: Path) -> None:
         """Opens a door for each local bot: a socket of its own."""

@@ -5,7 +5,6 @@ master and the set, and no bot process meets a pack twice.
 """
 
 import asyncio
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -14,7 +13,6 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 
 from referee.scheduling.blocks import Ahead, by_processes
 from referee.scheduling.schedule import Fixture, PlannedSet, Schedule
@@ -92,7 +90,7 @@ class Runner:
     def run(self) -> Outcome:
         """Plays until every set is scored or void, or until stopped. Raises ``StoreError`` or ``LeagueError``."""
         self._check_schedule()
-        self._settle_earlier_attempts(_nothing_lives(end_orphans(Path(tempfile.gettempdir()))))
+        self._settle_earlier_attempts(_nothing_lives(end_orphans()))
         self._void_withdrawn()
         with self._premises():
             if self._cluster:

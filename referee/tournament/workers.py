@@ -5,10 +5,8 @@ import ctypes
 import multiprocessing
 import os
 import signal
-import tempfile
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
-from pathlib import Path
 from typing import Any, Protocol, Self
 
 from referee.seats.orphans import end_orphans
@@ -61,7 +59,7 @@ class LocalPool:
     def __exit__(self, *_: object) -> None:
         self._stop.set()
         self._pool.shutdown(wait=True, cancel_futures=True)
-        end_orphans(Path(tempfile.gettempdir()))  # those of a worker that was killed
+        end_orphans()  # those of a worker that was killed
 
 
 def _prepare_worker(stop: Any, parent: int) -> None:
