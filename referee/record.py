@@ -151,8 +151,14 @@ def _write_irregular(item: Irregularity) -> Record:
 
 
 def canonical(record: object) -> bytes:
-    """The one way in which a record is written as bytes: sorted keys, no blanks, UTF-8."""
-    return json.dumps(record, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+    """The one way in which a record is written as bytes: sorted keys, no blanks, UTF-8.
+
+    Text that UTF-8 cannot write (of names of files in another encoding) makes the whole ASCII with escapes.
+    """
+    try:
+        return json.dumps(record, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return json.dumps(record, sort_keys=True, separators=(",", ":")).encode()
 
 
 def without_volatile(record: Record) -> Record:

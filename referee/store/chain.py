@@ -6,8 +6,15 @@ order, so that workers need no order. Every field is length-prefixed.
 
 import hashlib
 from collections.abc import Sequence
+from typing import Final
 
 from referee.deals import encode
+
+SCHEME: Final = "allfours-root/2"
+"""How the record root is made: over every line that is exported."""
+
+FIRST_SCHEME: Final = "allfours-root/1"
+"""How it was made in 0.1.0: over the records of scored sets. Leagues that name no scheme have it."""
 
 
 def chain_start(league: str, set_id: str) -> str:

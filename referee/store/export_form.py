@@ -1,11 +1,16 @@
 """The form of an exported league: which files there are, and what each line holds, as JSON Schema.
 
-A field may be added at any time; one that changes its meaning, or goes, makes another ``FORMAT``.
+Another field, or one that changes its meaning or goes, makes another ``FORMAT``: whatever stands in an export is checked, so
+nothing may stand there that nobody knows.
 """
 
+import json
 from typing import Any, Final
 
-FORMAT: Final = "allfours-export/1"
+FORMAT: Final = "allfours-export/2"
+
+FIRST_FORMAT: Final = "allfours-export/1"
+"""That of Referee 0.1.0, which is read too: games do not name their attempt, superseded games have no rulings."""
 
 MANIFEST: Final = "export.json"
 LEAGUE: Final = "league.json"
@@ -43,7 +48,7 @@ FILES: Final[dict[str, Schema]] = {
     ),
     LEAGUE: _line(
         "What is fixed for the league.",
-        ("standings", "result_root", "record_root"),
+        ("standings", "result_root", "record_root", "root_scheme", "ended", "cluster"),
         name=_of("string", "The league's name."),
         definition=_of("object", "The frozen definition, every field with its value."),
         digest=_of("string", "SHA-256 of the definition.", **_DIGEST),
@@ -60,8 +65,13 @@ FILES: Final[dict[str, Schema]] = {
         state=_of("string", "running or finished."),
         standings=_of("object", "The standings at the end, in full."),
         result_root=_of("string", "Root over all results.", **_DIGEST),
-        record_root=_of("string", "Root over all records.", **_DIGEST),
+        record_root=_of("string", "Root over everything that is exported.", **_DIGEST),
+        root_scheme=_of("string", "How the record root is made; without it, as in 0.1.0: over the records alone."),
         notes=_texts("Sentences about the schedule and the entrants."),
+        skipped=_of("array", "Submissions that did not take part: the path of each, and an empty text."),
+        earlier=_of("array", "Of sets that are kept from seasons before: master, commitment, digest and sets of each."),
+        ended=_of(["object", "null"], "After how many sets the league ended early, and why."),
+        cluster=_of("boolean", "Whether workers elsewhere played; in the exports of 0.1.0 alone."),
     ),
     "entrants.jsonl": _line(
         "An entrant, in the order of entry.",
@@ -73,6 +83,11 @@ FILES: Final[dict[str, Schema]] = {
         argv=_texts("The command that starts it, without the folders of the machine."),
         folder=_of(_OR_NONE, "The name of its folder."),
         remote=_of("boolean", "Whether it dialled in from elsewhere."),
+        submitted=_of("boolean", "Whether it came in by a pattern: a program of somebody else."),
+        copy_of=_of(_OR_NONE, "Of a further copy of a bot, the name of the first."),
+        variants=_texts("The games that it says it plays; none = all."),
+        description=_of("string", "What its author says of it."),
+        wait_s=_of("integer", "Seconds that a remote bot may take to dial in.", minimum=0),
         withdrawn=_of(_OR_NONE, "Why it left the league, if it did."),
         partner=_of(
             "object", "In a pair of two bots, the one at the other seat of the side; version and digest are of both."
@@ -97,9 +112,11 @@ FILES: Final[dict[str, Schema]] = {
     ),
     "games.jsonl": _line(
         "A finished game, in the order in which they were stored.",
+        ("attempt",),
         number=_of("integer", "Its number, from 1.", minimum=1),
         fixture_id=_FIXTURE,
         redeal=_REDEAL,
+        attempt=_of("integer", "The attempt that came to this result.", minimum=1),
         record_digest=_of("string", "SHA-256 of its record.", **_DIGEST),
         result_digest=_of("string", "SHA-256 of its record without times.", **_DIGEST),
         summary=_of("object", "What the standings need: places, stakes, points, counts, decision times."),
@@ -110,7 +127,7 @@ FILES: Final[dict[str, Schema]] = {
         record=_of("object", "The record, as on this page: every input of the umpire."),
     ),
     "rulings.jsonl": _line(
-        "A ruling of a game that counts.",
+        "A ruling of a game; of games that do not count too.",
         game=_of("integer", "The number of the game.", minimum=1),
         fixture_id=_FIXTURE,
         redeal=_REDEAL,
@@ -142,6 +159,14 @@ FILES: Final[dict[str, Schema]] = {
     ),
 }
 """Each file of JSON with the schema of the whole, or of each line where the name ends in ``.jsonl``."""
+
+
+def dumped(value: object) -> bytes:
+    """The bytes of the files that are one JSON object each: sorted keys, a line for each value."""
+    try:
+        return (json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()
+    except UnicodeEncodeError:  # names of files in another encoding
+        return (json.dumps(value, indent=1, sort_keys=True) + "\n").encode()
 
 
 def export_schema() -> Schema:

@@ -1,17 +1,24 @@
-"""An exported league as something to look at: what ``Source`` asks for, from the files of a folder."""
+"""An exported league as something to look at: what ``Source`` asks for, from the files of a folder.
 
-import json
-from collections.abc import Iterator
+Whoever hands us a folder may wish us ill: only plain files are opened, no line is longer than it can honestly be, nothing is
+read that is not written just as an export writes it, and nothing that the form does not know is overlooked.
+"""
+
+import os
+import stat
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
-from referee.record import Record
-from referee.store.export_form import FILES, FORMAT, LEAGUE, MANIFEST
-from referee.store.schema import FixtureRow, GameRow, SetRow, StoreError
+from referee.record import Record, canonical
+from referee.store.export_form import FILES, FIRST_FORMAT, FORMAT, LEAGUE, MANIFEST, dumped
+from referee.store.public import public_facts
+from referee.store.schema import FaultRow, FixtureRow, GameRow, SetRow, StoreError
+from referee.store.text import MOST_BYTES, TextError, read_json
 
-MOST_LINE_BYTES: Final = 64 << 20
-"""A line is never longer; a file that has one is damaged, or wishes us ill."""
+PARTS: Final = ("entrants", "sets", "fixtures", "games", "rulings", "attempts", "faults")
+"""The files of lines that are under the record root, in its order; records are there by their digests."""
 
 _KINDS: Final = {
     "string": (str,),
@@ -28,10 +35,19 @@ class Exported:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        manifest = self._object(MANIFEST)
-        if manifest.get("format") != FORMAT:
+        if not (folder / MANIFEST).exists():
+            raise StoreError(
+                f"{folder} is no export of a league: it has no {MANIFEST}; name a league's file, or its export"
+            )
+        manifest = self._read(MANIFEST)
+        self._first = manifest.get("format") == FIRST_FORMAT
+        if not self._first and manifest.get("format") != FORMAT:
             told = str(manifest.get("format"))[:40]
-            raise StoreError(f"{folder / MANIFEST} has the form {told!r}, this referee reads {FORMAT!r}")
+            raise StoreError(
+                f"{folder / MANIFEST} has the form {told!r}; this Referee reads {FORMAT!r} and {FIRST_FORMAT!r}: "
+                "if it comes from a newer one, update Referee"
+            )
+        self._manifest = self._known(MANIFEST, "", manifest)
         self._places: dict[int, int] | None = None
 
     @property
@@ -39,85 +55,151 @@ class Exported:
         """The folder."""
         return self._folder
 
+    @property
+    def manifest(self) -> dict[str, Any]:
+        """What the folder says of itself."""
+        return dict(self._manifest)
+
     def league(self) -> dict[str, Any]:
         """What is fixed for the league. The folder of its definition is unknown here: it is the export's."""
-        return {**self._object(LEAGUE), "folder": str(self._folder)}
+        facts = self._known(LEAGUE, "", self._read(LEAGUE))
+        if not self._first and public_facts(facts) != facts:
+            raise StoreError(f"{self._folder / LEAGUE}: host, skipped: it holds what is never exported")
+        return {**facts, "folder": str(self._folder)}
 
     def entrants(self) -> dict[str, dict[str, Any]]:
         """The entrants in the order of entry."""
-        return {line.pop("key"): line for line in self._lines("entrants.jsonl")}
+        found: dict[str, dict[str, Any]] = {}
+        for number, line in enumerate(self._lines("entrants"), 1):
+            if line["key"] in found:
+                raise StoreError(
+                    f"{self._folder / 'entrants.jsonl'}, line {number}: key: an entrant stands there twice"
+                )
+            found[line.pop("key")] = line
+        return found
 
     def sets(self) -> list[SetRow]:
         """All sets in schedule order."""
         names = tuple(FILES["sets.jsonl"]["properties"])
-        return [SetRow(**{name: line[name] for name in names}) for line in self._lines("sets.jsonl")]
+        return [SetRow(**{name: line[name] for name in names}) for line in self._lines("sets")]
 
     def fixtures(self) -> list[FixtureRow]:
         """All fixtures, by set in schedule order, then by rotation."""
-        lines = self._lines("fixtures.jsonl")
+        lines = self._lines("fixtures")
         return [FixtureRow(line["id"], line["set_id"], line["rotation"], tuple(line["seats"])) for line in lines]
 
     def every_game(self) -> list[GameRow]:
         """All games in the order of the file; their numbers should run from 1."""
         names = tuple(FILES["games.jsonl"]["properties"])
-        return [GameRow(**{name: line[name] for name in names}) for line in self._lines("games.jsonl")]
+        return [GameRow(**{name: line[name] for name in names if name in line}) for line in self._lines("games")]
 
-    def rulings(self) -> list[dict[str, Any]]:
-        """All rulings of scored games with the number of their game."""
-        return list(self._lines("rulings.jsonl"))
+    def every_ruling(self) -> Iterator[dict[str, Any]]:
+        """All rulings with the number of their game."""
+        return self._lines("rulings")
+
+    def attempts(self) -> Iterator[dict[str, Any]]:
+        """Every go at a fixture in order, and how it ended."""
+        return self._lines("attempts")
+
+    def faults(self) -> list[FaultRow]:
+        """All faults outside single decisions, oldest first; their logs stayed where they were."""
+        lines = self._lines("faults")
+        return [FaultRow(line["at"], line["entrant"], line["fault"], line["sentence"], "") for line in lines]
+
+    def parts(self) -> Iterator[tuple[str, Iterator[Mapping[str, Any]]]]:
+        """All that the record root is taken of but the facts of the league: name and lines of each part."""
+        for name in PARTS:
+            yield name, self._lines(name)
 
     def record(self, number: int) -> Record:
         """The record of the game with that number; raises ``StoreError``."""
-        name = "records.jsonl"
-        if self._places is None:
-            self._places = self._index(name)
-        if number not in self._places:
-            raise StoreError(f"{self._folder / name} has no record of game {number}")
-        with self._open(name) as file:
-            file.seek(self._places[number])
-            record: Record = self._checked(name, f"game {number}", file.readline(MOST_LINE_BYTES))["record"]
+        places = self.record_places()
+        if number not in places:
+            raise StoreError(f"{self._folder / 'records.jsonl'} has no record of game {number}")
+        with self._open("records.jsonl") as file:
+            file.seek(places[number])
+            line = self._line("records", f"game {number}", file.readline(MOST_BYTES + 1))
+            record: Record = line["record"]
             return record
+
+    def record_places(self) -> dict[int, int]:
+        """The number of each game that has a record, in the order of the file, and where its line begins."""
+        if self._places is None:
+            places: dict[int, int] = {}
+            place = 0
+            with self._open("records.jsonl") as file:
+                for at, line in enumerate(iter(lambda: file.readline(MOST_BYTES + 1), b""), 1):
+                    number = self._line("records", f"line {at}", line)["number"]
+                    if number in places:
+                        raise StoreError(
+                            f"{self._folder / 'records.jsonl'}, line {at}: a second record of game {number}"
+                        )
+                    places[number] = place
+                    place += len(line)
+            self._places = places
+        return self._places
 
     def snapshot(self) -> AbstractContextManager[None]:
         """Nobody writes to an export: it stands as it is."""
         return nullcontext()
 
-    def _index(self, name: str) -> dict[int, int]:
-        """Where the line of each game begins; of two lines for one game the first counts."""
-        places: dict[int, int] = {}
-        place = 0
+    def text(self, name: str) -> bytes:
+        """The bytes of a further file of the folder; raises ``StoreError``."""
         with self._open(name) as file:
-            for at, line in enumerate(iter(lambda: file.readline(MOST_LINE_BYTES), b""), 1):
-                places.setdefault(self._checked(name, f"line {at}", line)["number"], place)
-                place += len(line)
-        return places
+            return file.read(MOST_BYTES)
 
-    def _open(self, name: str) -> Any:
+    def _open(self, name: str) -> IO[bytes]:
+        path = self._folder / name
         try:
-            return (self._folder / name).open("rb")
+            handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe would keep us for ever
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                os.close(handle)
+                raise StoreError(f"{path} cannot be read: it is no plain file")
+            return os.fdopen(handle, "rb")
         except OSError as error:
-            raise StoreError(f"{self._folder / name} cannot be read: {error.strerror}") from None
+            raise StoreError(f"{path} cannot be read: {error.strerror}") from None
 
-    def _object(self, name: str) -> dict[str, Any]:
+    def _read(self, name: str) -> dict[str, Any]:
+        """A file that is one object."""
         with self._open(name) as file:
-            return self._checked(name, "", file.read(MOST_LINE_BYTES))
+            data = file.read(MOST_BYTES + 1)
+        place = str(self._folder / name)
+        found = self._object(place, data)
+        if data != (should := dumped(found)):
+            raise StoreError(f"{place}: it is not written as an export writes it: {_oddity(data, should)}")
+        return found
 
-    def _lines(self, name: str) -> Iterator[dict[str, Any]]:
-        with self._open(name) as file:
-            for number, line in enumerate(iter(lambda: file.readline(MOST_LINE_BYTES), b""), 1):
-                yield self._checked(name, f"line {number}", line)
+    def _lines(self, part: str) -> Iterator[dict[str, Any]]:
+        with self._open(f"{part}.jsonl") as file:
+            for number, line in enumerate(iter(lambda: file.readline(MOST_BYTES + 1), b""), 1):
+                yield self._line(part, f"line {number}", line)
 
-    def _checked(self, name: str, where: str, line: bytes) -> dict[str, Any]:
+    def _line(self, part: str, where: str, data: bytes) -> dict[str, Any]:
         """A line as an object with every field of its schema, of the right type."""
-        place = f"{self._folder / name}{f', {where}' if where else ''}"
+        name = f"{part}.jsonl"
+        place = f"{self._folder / name}, {where}"
+        found = self._object(place, data)
+        if data != (should := canonical(found) + b"\n"):
+            raise StoreError(f"{place}: it is not written canonically: {_oddity(data, should)}")
+        return self._known(name, where, found)
+
+    def _object(self, place: str, data: bytes) -> dict[str, Any]:
         try:
-            found = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise StoreError(f"{place}: no JSON: {error}") from None
+            found = read_json(data)
+        except TextError as error:
+            raise StoreError(f"{place}: {error}") from None
         if not isinstance(found, dict):
             raise StoreError(f"{place}: an object is needed")
+        return found
+
+    def _known(self, name: str, where: str, found: dict[str, Any]) -> dict[str, Any]:
+        """The object, which has every field of its schema, of the right type, and no other."""
+        place = f"{self._folder / name}{f', {where}' if where else ''}"
         schema = FILES[name]
-        for field in schema["required"]:
+        lacking = () if self._first or name != "games.jsonl" else ("attempt",)
+        for field in (*schema["required"], *lacking, *found):
+            if field not in schema["properties"]:
+                raise StoreError(f"{place}: {field[:60]!r}: a field that this form does not have")
             kinds = schema["properties"][field]["type"]
             allowed = tuple(one for kind in ([kinds] if isinstance(kinds, str) else kinds) for one in _KINDS[kind])
             wrong = field not in found or not isinstance(found[field], allowed)
@@ -125,3 +207,9 @@ class Exported:
                 kind = " or ".join([kinds] if isinstance(kinds, str) else kinds)
                 raise StoreError(f"{place}: {field}: {kind} is needed")
         return found
+
+
+def _oddity(data: bytes, should: bytes) -> str:
+    """Where two texts part, in words."""
+    at = next((i for i, (a, b) in enumerate(zip(data, should, strict=False)) if a != b), min(len(data), len(should)))
+    return f"it differs at byte {at + 1} (a key that stands twice, another order, blanks, or numbers written otherwise)"

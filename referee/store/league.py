@@ -3,7 +3,6 @@
 import contextlib
 import fcntl
 import hashlib
-import json
 import os
 import sqlite3
 import zlib
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import IO, Any, Self
 
 from referee.record import canonical, result_digest
-from referee.store.chain import chain_next, chain_start
+from referee.store.chain import FIRST_SCHEME, chain_next, chain_start
 from referee.store.reader import Reader
 from referee.store.schema import (
     KEEP,
@@ -24,6 +23,7 @@ from referee.store.schema import (
     StoreError,
     check_version,
 )
+from referee.store.text import column
 
 # Games come in no order of their ids. These keep the pages of the indexes at hand, and write each of them home seldom,
 # so that a game costs as much in a large store as in a small one.
@@ -60,9 +60,7 @@ class Store(Reader):
             for statement in SCHEMA.split(";"):
                 db.execute(statement)
             db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-            db.executemany(
-                "INSERT INTO league VALUES (?, ?)", [(key, json.dumps(value)) for key, value in league.items()]
-            )
+            db.executemany("INSERT INTO league VALUES (?, ?)", [(key, column(value)) for key, value in league.items()])
         return store
 
     @classmethod
@@ -88,7 +86,7 @@ class Store(Reader):
             db.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
             db.execute(f"PRAGMA wal_autocheckpoint = {_PAGES_A_CHECKPOINT}")
             if not fresh:
-                check_version(path, db)
+                _migrate(db, check_version(path, db))
         except (sqlite3.DatabaseError, StoreError) as error:
             db.close()
             lock.close()
@@ -142,16 +140,14 @@ class Store(Reader):
     def put(self, **values: Any) -> None:
         """Sets facts of the league."""
         with self._transaction() as db:
-            db.executemany(
-                "INSERT OR REPLACE INTO league VALUES (?, ?)", [(k, json.dumps(v)) for k, v in values.items()]
-            )
+            db.executemany("INSERT OR REPLACE INTO league VALUES (?, ?)", [(k, column(v)) for k, v in values.items()])
 
     def add_entrants(self, entrants: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
         """Enters the entrants, by key, with all that is known about them."""
         with self._transaction() as db:
             db.executemany(
                 "INSERT INTO entrant (key, position, about) VALUES (?, ?, ?)",
-                [(key, number, json.dumps(about)) for number, (key, about) in enumerate(entrants)],
+                [(key, number, column(about)) for number, (key, about) in enumerate(entrants)],
             )
 
     def withdraw(self, entrant: str, reason: str) -> None:
@@ -171,7 +167,7 @@ class Store(Reader):
             )
             db.executemany(
                 "INSERT INTO fixture VALUES (?, ?, ?, ?)",
-                [(f.id, f.set_id, f.rotation, json.dumps(f.seats)) for f in fixtures],
+                [(f.id, f.set_id, f.rotation, column(f.seats)) for f in fixtures],
             )
 
     def keep_sets(self, other: Path, set_ids: Iterable[str]) -> None:
@@ -209,7 +205,7 @@ class Store(Reader):
         """Notes which processes see the games of these attempts, so that a later run can prove them dead."""
         with self._transaction() as db:
             db.executemany(
-                "UPDATE attempt SET processes = ? WHERE id = ?", [(json.dumps(list(processes)), i) for i in attempts]
+                "UPDATE attempt SET processes = ? WHERE id = ?", [(column(list(processes)), i) for i in attempts]
             )
 
     def end_attempt(self, attempt: int, outcome: str, reason: str) -> None:
@@ -234,7 +230,7 @@ class Store(Reader):
         blob, result = zlib.compress(written, _COMPRESSION), result_digest(record)
         db.execute(
             "INSERT INTO game VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (*key, game.attempt, number, blob, digest, result, json.dumps(game.summary)),
+            (*key, game.attempt, number, blob, digest, result, column(game.summary)),
         )
         fields = ("step", "fault", "rule", "sentence", "consequence")
         db.executemany(
@@ -295,6 +291,21 @@ class Store(Reader):
                 "INSERT INTO fault (at, entrant, fault, sentence, log) VALUES (?, ?, ?, ?, ?)",
                 (now(), entrant, fault, sentence, log),
             )
+
+
+def _migrate(db: sqlite3.Connection, version: int) -> None:
+    """Makes a store of an earlier version one of this: the tables are the same; a record root keeps its scheme."""
+    if version == SCHEMA_VERSION:
+        return
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        if db.execute("SELECT count(*) FROM league WHERE key = 'record_root'").fetchone()[0]:
+            db.execute("INSERT OR IGNORE INTO league VALUES ('root_scheme', ?)", (column(FIRST_SCHEME),))
+        db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        db.execute("COMMIT")
+    except BaseException:
+        db.execute("ROLLBACK")
+        raise
 
 
 def _unopened(path: Path, error: sqlite3.DatabaseError | StoreError) -> StoreError:

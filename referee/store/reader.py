@@ -3,18 +3,32 @@
 import contextlib
 import json
 import sqlite3
-import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
-from referee.record import Record
-from referee.store.schema import FaultRow, FixtureRow, GameRow, SetRow, StoreError
-
-MOST_RECORD_BYTES = 64 << 20
-"""A record is never larger; a file that claims so is damaged, or wishes us ill."""
+from referee.record import Record, canonical
+from referee.store.public import public_entrant
+from referee.store.schema import TABLES, FaultRow, FixtureRow, GameRow, SetRow, StoreError
+from referee.store.text import TextError, column, inflate, read_json
 
 _SET: Final = "SELECT id, position, redeal, state, reason, chain, games FROM game_set"
+_GAME: Final = (
+    "SELECT g.fixture_id, g.redeal, g.number, g.record_digest, g.result_digest, g.summary, g.attempt_id FROM game g"
+)
+_RULING: Final = (
+    "SELECT g.number AS game, r.fixture_id, r.redeal, r.number, r.entrant, r.seat, r.step, r.fault, r.rule, r.sentence,"
+    " r.consequence FROM ruling r"
+)
+_JSON: Final = (
+    ("league", "key", "value"),
+    ("entrant", "key", "about"),
+    ("fixture", "id", "seats"),
+    ("attempt", "id", "processes"),
+    ("game", "number", "summary"),
+)
+"""Columns of JSON: table, key, column."""
 _AT_ONCE: Final = 500  # names in one query
 
 
@@ -54,18 +68,18 @@ class Reader:
     def games(self) -> list[GameRow]:
         """The scored games: those of each set's present redeal, in the order in which they were stored."""
         rows = self._db.execute(
-            "SELECT g.fixture_id, g.redeal, g.number, g.record_digest, g.result_digest, g.summary FROM game g"
-            " JOIN fixture f ON f.id = g.fixture_id JOIN game_set s ON s.id = f.set_id AND s.redeal = g.redeal"
+            f"{_GAME} JOIN fixture f ON f.id = g.fixture_id JOIN game_set s ON s.id = f.set_id AND s.redeal = g.redeal"
             " ORDER BY g.number"
         )
-        return [GameRow(f, r, n, d, e, json.loads(summary)) for f, r, n, d, e, summary in rows]
+        return list(map(_game, rows))
 
     def every_game(self) -> list[GameRow]:
         """All games by number: the scored ones, and those of earlier packs that are kept for audit."""
-        rows = self._db.execute(
-            "SELECT fixture_id, redeal, number, record_digest, result_digest, summary FROM game ORDER BY number"
-        )
-        return [GameRow(f, r, n, d, e, json.loads(summary)) for f, r, n, d, e, summary in rows]
+        return list(map(_game, self._db.execute(f"{_GAME} ORDER BY g.number")))
+
+    def game_numbers(self) -> list[int]:
+        """The numbers of all games, ascending."""
+        return [number for (number,) in self._db.execute("SELECT number FROM game ORDER BY number")]
 
     def record(self, number: int) -> Record:
         """The record of the game with that number; raises ``StoreError`` if there is none, or it cannot be read."""
@@ -73,13 +87,44 @@ class Reader:
         if row is None:
             raise StoreError(f"{self.path} has no game {number}")
         try:
-            inflater = zlib.decompressobj()
-            record = json.loads(inflater.decompress(row[0], MOST_RECORD_BYTES))
-        except (zlib.error, ValueError, RecursionError, TypeError) as error:
+            data = inflate(row[0])
+            record = read_json(data)
+        except TextError as error:
             raise StoreError(f"{self.path}: the record of game {number} cannot be read ({error})") from None
+        if data != canonical(record):
+            raise StoreError(f"{self.path}: the record of game {number} is not written canonically")
         if not isinstance(record, dict):
             raise StoreError(f"{self.path}: the record of game {number} is no JSON object")
         return record
+
+    def oddities(self) -> Iterator[str]:
+        """What stands in the file otherwise than a referee writes it, each in a sentence: for a verification.
+
+        Damaged pages, rows that point nowhere, tables, triggers and views that are not ours, JSON with keys that stand
+        twice or in another order, with blanks, or with what is no JSON.
+        """
+        for (found,) in self._db.execute("PRAGMA integrity_check(5)"):
+            if found != "ok":
+                yield f"damaged: {found}"
+        for table, row, other, _ in self._db.execute("PRAGMA foreign_key_check"):
+            yield f"row {row} of table {table} names what table {other} does not have"
+        version = self._db.execute("PRAGMA user_version").fetchone()[0]
+        if version >= 2 and self.league().get("state") == "finished" and "root_scheme" not in self.league():
+            yield "the fact root_scheme is missing"
+        for kind, name in self._db.execute(
+            "SELECT type, name FROM sqlite_master WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+        ):
+            if name not in TABLES:
+                yield f"{kind} {name}, which no league has"
+        for table, key, name in _JSON:
+            for row, text in self._db.execute(f"SELECT {key}, {name} FROM {table}"):  # noqa: S608  # our own words
+                try:
+                    value = read_json(text)
+                except TextError as error:
+                    yield f"table {table}, row {row}, {name}: {error}"
+                    continue
+                if text not in (column(value), json.dumps(value)):  # the second is how 0.1.0 wrote it
+                    yield f"table {table}, row {row}, {name}: JSON that is not written as a referee writes it"
 
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -92,21 +137,31 @@ class Reader:
 
     def rulings(self) -> list[dict[str, Any]]:
         """All rulings of scored games with the number of their game."""
-        cursor = self._db.execute(
-            "SELECT g.number AS game, r.* FROM ruling r JOIN game g USING (fixture_id, redeal)"
-            " JOIN fixture f ON f.id = r.fixture_id JOIN game_set s ON s.id = f.set_id AND s.redeal = r.redeal"
-            " ORDER BY g.number, r.number"
+        return list(
+            self._lines(
+                f"{_RULING} JOIN game g USING (fixture_id, redeal)"
+                " JOIN fixture f ON f.id = r.fixture_id JOIN game_set s ON s.id = f.set_id AND s.redeal = r.redeal"
+                " ORDER BY g.number, r.number"
+            )
         )
-        names = [column[0] for column in cursor.description]
-        return [dict(zip(names, row, strict=True)) for row in cursor]
+
+    def every_ruling(self) -> Iterator[dict[str, Any]]:
+        """All rulings with the number of their game (``None`` if there is no such game), those of earlier packs too."""
+        return self._lines(f"{_RULING} LEFT JOIN game g USING (fixture_id, redeal) ORDER BY g.number, r.number")
+
+    def parts(self) -> Iterator[tuple[str, Iterator[Mapping[str, Any]]]]:
+        """All that the record root is taken of but the facts of the league: name and lines of each part, as exported."""
+        yield "entrants", (public_entrant(key, about) for key, about in self.entrants().items())
+        yield "sets", map(asdict, self.sets())
+        yield "fixtures", map(asdict, self.fixtures())
+        yield "games", map(asdict, map(_game, self._db.execute(f"{_GAME} ORDER BY g.number")))
+        yield "rulings", self.every_ruling()
+        yield "attempts", self.attempts()
+        yield "faults", self._lines("SELECT at, entrant, fault, sentence FROM fault ORDER BY id")
 
     def attempts(self) -> Iterator[dict[str, Any]]:
         """Every go at a fixture in order, and how it ended; without the processes that saw it."""
-        cursor = self._db.execute(
-            "SELECT id, fixture_id, redeal, started, ended, outcome, reason FROM attempt ORDER BY id"
-        )
-        names = [column[0] for column in cursor.description]
-        return (dict(zip(names, row, strict=True)) for row in cursor)
+        return self._lines("SELECT id, fixture_id, redeal, started, ended, outcome, reason FROM attempt ORDER BY id")
 
     def faults(self) -> list[FaultRow]:
         """All faults outside single decisions, oldest first."""
@@ -134,7 +189,18 @@ class Reader:
         """How many scored games there are: those of each set's present redeal."""
         return int(self._db.execute("SELECT coalesce(sum(games), 0) FROM game_set").fetchone()[0])
 
+    def _lines(self, query: str) -> Iterator[dict[str, Any]]:
+        """The rows of a query, each by the names of its columns."""
+        cursor = self._db.execute(query)
+        names = [column[0] for column in cursor.description]
+        return (dict(zip(names, row, strict=True)) for row in cursor)
+
     def _for_each(self, query: str, names: Sequence[str]) -> Iterator[Any]:
         for start in range(0, len(names), _AT_ONCE):
             some = names[start : start + _AT_ONCE]
             yield from self._db.execute(f"{query} ({', '.join('?' * len(some))})", some)
+
+
+def _game(row: Sequence[Any]) -> GameRow:
+    fixture, redeal, number, record, result, summary, attempt = row
+    return GameRow(fixture, redeal, number, record, result, json.loads(summary), attempt)

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+"""Version 1 is that of Referee 0.1.0: the same tables, another record root, JSON with the keys as they came."""
 
 SCHEMA = """
 CREATE TABLE league (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -43,6 +44,11 @@ CREATE TABLE fault (
 ) STRICT;
 CREATE INDEX no_contest ON attempt (fixture_id) WHERE outcome = 'NO_CONTEST';
 """
+
+TABLES = {
+    line.split()[2]: statement.strip() for statement in SCHEMA.split(";") for line in statement.strip().splitlines()[:1]
+}
+"""Tables and indexes by name, with the statement that makes each."""
 
 KEEP = """
 CREATE TEMP TABLE taken AS
@@ -93,7 +99,10 @@ class FixtureRow:
 
 @dataclass(frozen=True, slots=True)
 class GameRow:
-    """A finished game. ``number`` counts games in the order in which they were stored, from 1."""
+    """A finished game. ``number`` counts games in the order in which they were stored, from 1.
+
+    ``attempt`` is the number of the attempt that came to this result; an export of 0.1.0 does not tell it.
+    """
 
     fixture_id: str
     redeal: int
@@ -101,6 +110,7 @@ class GameRow:
     record_digest: str
     result_digest: str
     summary: dict[str, Any]
+    attempt: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +135,14 @@ class FaultRow:
     log: str
 
 
-def check_version(path: Path, db: sqlite3.Connection) -> None:
-    """Raises ``StoreError`` if the file was written by another version."""
-    version = db.execute("PRAGMA user_version").fetchone()[0]
-    if version != SCHEMA_VERSION:
-        raise StoreError(f"{path} has schema version {version}, this referee reads {SCHEMA_VERSION}")
+def check_version(path: Path, db: sqlite3.Connection) -> int:
+    """The version of the file; raises ``StoreError`` if it is none that this referee reads."""
+    version = int(db.execute("PRAGMA user_version").fetchone()[0])
+    if version > SCHEMA_VERSION:
+        raise StoreError(
+            f"{path} was written by a newer Referee (store version {version}; this one reads up to {SCHEMA_VERSION}): "
+            "update Referee"
+        )
+    if version < 1:
+        raise StoreError(f"{path} is no league: a database without the tables of one")
+    return version

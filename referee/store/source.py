@@ -1,12 +1,12 @@
 """What a league can be read back from: its store, or anything that holds the same facts."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
 
 from referee.record import Record
-from referee.store.schema import FixtureRow, GameRow, SetRow
+from referee.store.schema import FaultRow, FixtureRow, GameRow, SetRow
 
 
 class Source(Protocol):
@@ -34,8 +34,17 @@ class Source(Protocol):
     def record(self, number: int) -> Record:
         """The record of the game with that number; raises ``StoreError``."""
 
-    def rulings(self) -> list[dict[str, Any]]:
-        """All rulings of scored games with the number of their game."""
+    def every_ruling(self) -> Iterable[dict[str, Any]]:
+        """All rulings with the number of their game."""
+
+    def attempts(self) -> Iterable[dict[str, Any]]:
+        """Every go at a fixture in order, and how it ended."""
+
+    def faults(self) -> list[FaultRow]:
+        """All faults outside single decisions, oldest first."""
+
+    def parts(self) -> Iterable[tuple[str, Iterable[Mapping[str, Any]]]]:
+        """All that the record root is taken of but the facts of the league: name and lines of each part, as exported."""
 
     def snapshot(self) -> AbstractContextManager[None]:
         """While it is entered, everything is read as of one moment."""

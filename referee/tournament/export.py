@@ -5,12 +5,10 @@ The form is ``referee.store.export_form``. What is private to one machine stays 
 
 import contextlib
 import json
-import os
 import shlex
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,13 +17,11 @@ import tomlkit
 from referee import __version__
 from referee.record import canonical
 from referee.store import Store, StoreError
-from referee.store.export_form import FORMAT, LEAGUE, MANIFEST, export_schema
+from referee.store.export_form import FORMAT, LEAGUE, MANIFEST, dumped, export_schema
+from referee.store.public import public_facts
 from referee.tournament.league import League, LeagueError
 
 DEFINITION: Final = "definition.toml"
-
-_PRIVATE: Final = frozenset({"tokens", "folder", "file"})
-_HOST: Final = ("system", "python", "processors")
 
 
 def write_export(store: Store, league: League, out: Path, more: Mapping[str, str]) -> Path:
@@ -39,8 +35,8 @@ def write_export(store: Store, league: League, out: Path, more: Mapping[str, str
             f"{store.path} is not finished, and its packs are secret until then; finish it: referee resume {store.path}"
         )
     with _made_at_once(out) as folder, store.snapshot():
-        rows = {name: _write(folder / name, lines) for name, lines in _files(store)}
-        _dump(folder / LEAGUE, {key: value for key, value in _facts(league).items() if key not in _PRIVATE})
+        rows = {f"{name}.jsonl": _write(folder / f"{name}.jsonl", lines) for name, lines in _parts(store)}
+        _dump(folder / LEAGUE, public_facts(store.league()))
         _dump(folder / "schema.json", export_schema())
         _dump(folder / MANIFEST, _manifest(league, rows, out))
         for name, text in {DEFINITION: definition_toml(league), **more}.items():
@@ -66,16 +62,12 @@ def _made_at_once(out: Path) -> Iterator[Path]:
         raise StoreError(f"{out} cannot be written: {error.strerror}") from None
 
 
-def _files(store: Store) -> Iterator[tuple[str, Iterable[Mapping[str, Any]]]]:
-    games = store.every_game()
-    yield "entrants.jsonl", (_entrant(key, about) for key, about in store.entrants().items())
-    yield "sets.jsonl", map(asdict, store.sets())
-    yield "fixtures.jsonl", map(asdict, store.fixtures())
-    yield "games.jsonl", map(asdict, games)
-    yield "records.jsonl", ({"number": game.number, "record": store.record(game.number)} for game in games)
-    yield "rulings.jsonl", store.rulings()
-    yield "attempts.jsonl", store.attempts()
-    yield "faults.jsonl", (_without(asdict(fault), "log") for fault in store.faults())
+def _parts(store: Store) -> Iterator[tuple[str, Iterable[Mapping[str, Any]]]]:
+    """The files of lines: the parts of the league that are under its record root, and the records themselves."""
+    for name, lines in store.parts():
+        yield name, lines
+        if name == "games":
+            yield "records", ({"number": n, "record": store.record(n)} for n in store.game_numbers())
 
 
 def _write(path: Path, lines: Iterable[Mapping[str, Any]]) -> int:
@@ -88,27 +80,7 @@ def _write(path: Path, lines: Iterable[Mapping[str, Any]]) -> int:
 
 
 def _dump(path: Path, value: object) -> None:
-    path.write_text(json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False) + "\n", "utf-8")
-
-
-def _without(line: dict[str, Any], *names: str) -> dict[str, Any]:
-    return {name: value for name, value in line.items() if name not in names}
-
-
-def _entrant(key: str, about: Mapping[str, Any]) -> dict[str, Any]:
-    """An entrant without the folders of our machine."""
-    argv = [Path(word).name if os.path.isabs(word) else word for word in about["argv"]]  # noqa: PTH117  # a word, no path yet
-    folder = about["folder"] and Path(about["folder"]).name
-    told = {"key": key, **about, "argv": argv, "folder": folder}
-    if partner := about.get("partner"):
-        told["partner"] = _entrant(partner["key"], partner)
-    return told
-
-
-def _facts(league: League) -> dict[str, Any]:
-    host = league.facts["host"]
-    skipped = [[path, ""] for path, _ in league.facts.get("skipped", ())]  # the reasons name folders
-    return {**league.facts, "host": {name: host[name] for name in _HOST if name in host}, "skipped": skipped}
+    path.write_bytes(dumped(value))
 
 
 def _manifest(league: League, rows: Mapping[str, int], out: Path) -> dict[str, Any]:

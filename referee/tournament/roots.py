@@ -1,33 +1,71 @@
-"""The two roots of a league: one digest each over everything that was played."""
+"""The two roots of a league: one digest each over everything that was played.
 
-from collections.abc import Iterable, Sequence
+The result root is of results alone. The record root is of everything: ``SCHEME`` names how it is made. That of Referee 0.1.0
+was over the records alone; a league that ended with it keeps it, and is verified by it.
+"""
 
-from referee.store import GameRow, SetRow, Store, chain_end, chain_next, chain_start, fold_root
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from referee.deals import encode
+from referee.record import canonical
+from referee.store import GameRow, SetRow, Source, Store, chain_end, chain_next, chain_start, fold_root
+from referee.store.chain import FIRST_SCHEME, SCHEME
+from referee.store.public import ROOTS, public_facts
 
 
-def roots(store: Store) -> dict[str, str]:
-    """The roots of a league as its store stands."""
-    return roots_of(store.league()["name"], store.sets(), store.games())
+def roots(store: Store, last: Mapping[str, Any] | None = None) -> dict[str, str]:
+    """The roots of a league as its store stands, and the scheme of the record root.
 
-
-def roots_of(league: str, sets: Sequence[SetRow], games: Iterable[GameRow]) -> dict[str, str]:
-    """``result_root``, of results alone (equal for equal play), and ``record_root``, of whole records.
-
-    Only scored sets count; within a set the games go by rotation, in whatever order they were played.
+    ``last``: facts that are about to be stored with them.
     """
-    results: dict[str, list[str]] = {}
-    records: dict[str, list[str]] = {}
-    for game in sorted(games, key=lambda game: int(game.fixture_id.rpartition("-")[2])):
-        set_id = game.fixture_id.rpartition("-")[0]
-        results.setdefault(set_id, []).append(game.result_digest)
-        records.setdefault(set_id, []).append(game.record_digest)
-    return {
-        "result_root": fold_root([(row.id, _end(league, row, results)) for row in sets]),
-        "record_root": fold_root([(row.id, _end(league, row, records)) for row in sets]),
-    }
+    facts = {**store.league(), **(last or {})}
+    result = result_root(facts["name"], store.sets(), store.games())
+    return {"result_root": result, "record_root": record_root(facts, store), "root_scheme": SCHEME}
 
 
-def _end(league: str, row: SetRow, digests: dict[str, list[str]]) -> str:
+def scheme_of(facts: Mapping[str, Any]) -> str:
+    """How the record root of a league is made."""
+    return str(facts.get("root_scheme", FIRST_SCHEME))
+
+
+def record_root(facts: Mapping[str, Any], source: Source) -> str:
+    """The root over everything that is exported of a league: its facts (but the roots), and every line of every part."""
+    fixed = {key: value for key, value in public_facts(facts).items() if key not in ROOTS}
+    ends = [_part("league", [fixed]), *(_part(name, lines) for name, lines in source.parts())]
+    return hashlib.sha256(encode(SCHEME, *ends)).hexdigest()
+
+
+def _part(name: str, lines: Iterable[Mapping[str, Any]]) -> str:
+    digest, count = hashlib.sha256(encode(name)), 0
+    for line in lines:
+        written = canonical(line)
+        digest.update(len(written).to_bytes(4, "big") + written)
+        count += 1
+    digest.update(encode(count))
+    return digest.hexdigest()
+
+
+def result_root(league: str, sets: Sequence[SetRow], games: Iterable[GameRow]) -> str:
+    """The root over the results of scored sets: equal for equal play."""
+    return _folded(league, sets, [(game.fixture_id, game.result_digest) for game in games])
+
+
+def first_record_root(league: str, sets: Sequence[SetRow], games: Iterable[GameRow]) -> str:
+    """The record root of 0.1.0: over the records of scored sets."""
+    return _folded(league, sets, [(game.fixture_id, game.record_digest) for game in games])
+
+
+def _folded(league: str, sets: Sequence[SetRow], games: Iterable[tuple[str, str]]) -> str:
+    """Only scored sets count; within a set the games go by rotation, in whatever order they were played."""
+    digests: dict[str, list[str]] = {}
+    for fixture, digest in sorted(games, key=lambda game: int(game[0].rpartition("-")[2])):
+        digests.setdefault(fixture.rpartition("-")[0], []).append(digest)
+    return fold_root([(row.id, _end(league, row, digests)) for row in sets])
+
+
+def _end(league: str, row: SetRow, digests: Mapping[str, Sequence[str]]) -> str:
     if row.state != "SCORED":
         return ""
     head = chain_start(league, row.id)

@@ -325,10 +325,13 @@ class Runner:
         counts = {state: sum(row.state == state for row in rows) for state in ("SCORED", "VOID", "OPEN")}
         finished = not sets_to_play(self._store, self._league, self._schedule, 1)
         table = None
-        if finished:
+        if finished and self._store.league().get("state") == "finished":
+            table = standings_of(self._store, self._league)  # its roots are published, and stay as they are
+        elif finished:
             self._store.put(ended=ended(self._store, self._league, self._schedule))
             table = standings_of(self._store, self._league)
-            self._store.put(state="finished", standings=table.to_json(), **roots(self._store))
+            last = {"state": "finished", "standings": table.to_json()}
+            self._store.put(**last, **roots(self._store, last))
         return Outcome(finished, counts["SCORED"], counts["VOID"], counts["OPEN"], table)
 
 

@@ -6,7 +6,7 @@ and deal; the others are counted.
 """
 
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -84,15 +84,15 @@ class _Verification:
         counting = self._games(league, schedule)
         check_ending(league, schedule, self._sets, counting, found)
         check_sets(league, schedule, {row.id: row for row in self._sets}, counting, found)
-        self._roots = check_roots(league, self._sets, counting, found, self._published[1])
         check_standings(league, self._sets, counting, found)
+        self._roots = check_roots(league, source, self._sets, counting, found, self._published[1])
 
     def _games(self, league: League, schedule: Schedule) -> list[GameRow]:
         """Verifies every game; returns those that count, with their figures as they should be."""
         planned = {f.id: FixtureRow(f.id, f.set_id, f.rotation, f.seats) for f in schedule.fixtures}
         plan = plan_of(league, Path(), "none")
         packs, sets = packs_of(plan), {row.id: row for row in self._sets}
-        rulings = _by_game(self._source.rulings())
+        rulings = _by_game(self._source.every_ruling())
         games, counting = self._source.every_game(), []
         for done, (row, counts) in enumerate(sort_games(games, planned, sets, self.found), 1):
             try:
@@ -138,7 +138,7 @@ class _Verification:
         )
 
 
-def _by_game(rulings: Sequence[Mapping[str, Any]]) -> dict[int, list[Mapping[str, Any]]]:
+def _by_game(rulings: Iterable[Mapping[str, Any]]) -> dict[int, list[Mapping[str, Any]]]:
     by_game: dict[int, list[Mapping[str, Any]]] = {}
     for row in rulings:
         by_game.setdefault(row["game"], []).append(row)

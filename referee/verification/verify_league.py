@@ -4,7 +4,7 @@ import hashlib
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
@@ -15,9 +15,10 @@ from referee.seats.house import HOUSE_VERSION
 from referee.statistics.resample import RESAMPLES
 from referee.statistics.standings import standings
 from referee.store import FixtureRow, GameRow, SetRow, Source, chain_next, chain_start
+from referee.store.chain import FIRST_SCHEME, SCHEME
 from referee.tournament.ending import certainty_at_any_look, find_ending
 from referee.tournament.league import League, rules_of, source_digest
-from referee.tournament.roots import roots_of
+from referee.tournament.roots import first_record_root, record_root, result_root, scheme_of
 from referee.tournament.table_of import closed_sets, tallies
 from referee.verification.verdict import Check, Divergence, Findings, shown
 
@@ -155,14 +156,26 @@ def check_ending(
 
 
 def check_roots(
-    league: League, sets: Sequence[SetRow], games: Iterable[GameRow], found: Findings, published: str | None
+    league: League,
+    source: Source,
+    sets: Sequence[SetRow],
+    games: Sequence[GameRow],
+    found: Findings,
+    published: str | None,
 ) -> dict[str, str]:
-    """The roots of a finished league; empty ones while it runs."""
-    if league.facts.get("state") != "finished":
+    """The roots of a finished league; empty ones while it runs. ``games`` are those that count, as they should be."""
+    facts = league.facts
+    if facts.get("state") != "finished":
         return {"result_root": "", "record_root": ""}
-    roots = roots_of(league.name, sets, games)
+    scheme = scheme_of(facts)
+    if scheme == SCHEME:
+        own = record_root(facts, source)
+    else:
+        own = first_record_root(league.name, sets, games)
+        found.differ(Check.ROOT, "scheme of the record root", scheme, FIRST_SCHEME)
+    roots = {"result_root": result_root(league.name, sets, games), "record_root": own}
     for name, root in roots.items():
-        found.differ(Check.ROOT, name.replace("_", " "), league.facts.get(name), root)
+        found.differ(Check.ROOT, name.replace("_", " "), facts.get(name), root)
     if published is not None:
         found.differ(Check.ROOT, "record root that was published", published, roots["record_root"])
     return roots
@@ -172,6 +185,8 @@ def check_standings(league: League, sets: Sequence[SetRow], games: Sequence[Game
     """The standings that were stored at the end, computed again from the replayed games."""
     stored = league.facts.get("standings")
     if stored is None:
+        if league.facts.get("state") == "finished" and scheme_of(league.facts) == SCHEME:
+            found.differ(Check.STANDINGS, "standings of a finished league", None, "standings")
         return
     resamples = stored.get("resamples") if isinstance(stored, dict) else None
     sane = isinstance(resamples, int) and 1 <= resamples <= MOST_RESAMPLES
@@ -207,6 +222,8 @@ def notes(league: League, sets: Sequence[SetRow], superseded: int) -> Iterator[s
         yield f"The league is not finished: {states['OPEN']} of {len(sets)} sets are open."
     elif facts.get("standings") is None:
         yield "No standings are stored with this league, so none were compared."
+    if facts.get("state") == "finished" and scheme_of(facts) == FIRST_SCHEME:
+        yield "The record root is that of Referee 0.1.0, over the records alone: it says nothing of entrants, attempts and faults."
     if states["VOID"]:
         reasons = sorted({row.reason or "no reason" for row in sets if row.state == "VOID"})
         more = f" (and {len(reasons) - 3} other reasons)" if len(reasons) > 3 else ""

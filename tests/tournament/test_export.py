@@ -13,10 +13,10 @@ from referee.definitions.definition import load_definition, parse_definition
 from referee.record import canonical, record_digest, result_digest
 from referee.seats.house import house
 from referee.store import Exported, Store, StoreError, chain_next, chain_start
-from referee.store.export_form import FILES, FORMAT, export_schema
+from referee.store.export_form import FILES, FORMAT, dumped, export_schema
 from referee.tournament.export import write_export
 from referee.tournament.league import LeagueError, read_league
-from referee.tournament.roots import roots_of
+from referee.tournament.roots import record_root, result_root
 from referee.verification.verdict import Check, Divergence, Verdict
 from referee.verification.verify import verify
 from tests.tournament.inprocess import at_random, found_league, go_on, league_text, play_league, reneges, stumbles
@@ -72,7 +72,7 @@ def edit(folder: Path, name: str, change: Callable[[list[Line]], object]) -> Non
 def edit_league(folder: Path, change: Callable[[Line], object]) -> None:
     league = json.loads((folder / "league.json").read_text("utf-8"))
     change(league)
-    (folder / "league.json").write_text(json.dumps(league), "utf-8")
+    (folder / "league.json").write_bytes(dumped(league))
 
 
 def cover_up(folder: Path) -> None:
@@ -92,7 +92,9 @@ def cover_up(folder: Path) -> None:
     write(folder, "games.jsonl", games)
     write(folder, "sets.jsonl", list(sets.values()))
     source = Exported(folder)
-    edit_league(folder, lambda facts: facts.update(roots_of(league["name"], source.sets(), source.every_game())))
+    result = result_root(league["name"], source.sets(), source.every_game())
+    edit_league(folder, lambda facts: facts.update(result_root=result))
+    edit_league(folder, lambda facts: facts.update(record_root=record_root(source.league(), source)))
 
 
 # A sound export.
@@ -244,6 +246,7 @@ def test_a_changed_rating_is_named(export: Path) -> None:
 def test_that_other_code_played_is_said(export: Path) -> None:
     assert not [note for note in verdict(export).notes if "other files" in note]
     edit_league(export, lambda facts: facts["code"].update(source="0" * 64))
+    cover_up(export)
     found = verdict(export)
     assert found.ok
     assert [note for note in found.notes if "Played with other files of referee" in note]
@@ -288,7 +291,7 @@ def test_a_field_of_the_wrong_type_is_named_with_file_and_line(export: Path) -> 
 
 def test_another_version_of_the_form_is_refused(export: Path) -> None:
     manifest = json.loads((export / "export.json").read_text("utf-8"))
-    (export / "export.json").write_text(json.dumps(manifest | {"format": "allfours-export/9"}))
+    (export / "export.json").write_bytes(dumped(manifest | {"format": "allfours-export/9"}))
     with pytest.raises(StoreError, match="allfours-export/9"):
         Exported(export)
 

@@ -12,6 +12,7 @@ from referee.definitions.definition import parse_definition
 from referee.entrants.entrants import Roster
 from referee.seats.house import house
 from referee.store import Exported, Store, StoreError
+from referee.store.export_form import dumped
 from referee.tournament.export import write_export
 from referee.tournament.league import LeagueError, begin, read_league
 from referee.tournament.season import kept_of
@@ -103,7 +104,7 @@ def test_its_export_is_verified_alone(first: Path, tmp_path: Path) -> None:
     assert verify(Exported(folder)).ok
     league = json.loads((folder / "league.json").read_text())
     league["earlier"][0]["master"] = "0" * 64
-    (folder / "league.json").write_text(json.dumps(league))
+    (folder / "league.json").write_bytes(dumped(league))
     assert verify(Exported(folder)).findings[0].check is Check.COMMITMENT
 
 

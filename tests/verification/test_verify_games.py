@@ -263,11 +263,10 @@ def test_a_changed_figure_of_the_standings_is_named(league: Path, path: tuple[An
         assert odd.what == f"rows[{path[1]}].{'.'.join(map(str, path[2:]))}"
 
 
-def test_standings_that_were_not_stored_are_told(league: Path) -> None:
+def test_standings_that_were_taken_out_are_named(league: Path) -> None:
     sql(league, "DELETE FROM league WHERE key = 'standings'")
-    found = verdict(league)
-    assert found.ok
-    assert "No standings are stored with this league, so none were compared." in found.notes
+    odd = first(league)
+    assert (odd.check, odd.what, odd.says) == (Check.STANDINGS, "standings of a finished league", "nothing")
 
 
 @pytest.mark.parametrize("root", ["result_root", "record_root"])
