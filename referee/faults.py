@@ -63,7 +63,7 @@ FAULTS: tuple[FaultEntry, ...] = (
         Fault.PROTOCOL,
         "A flood of messages, or more than 64 that answer nothing.",
         "FAIL of AF-PROTO",
-        "Loses the game; the session ends.",
+        "Loses every game under way; may join again, ten times a lap.",
     ),
     FaultEntry(
         Fault.TIMEOUT_MOVE,
@@ -81,7 +81,7 @@ FAULTS: tuple[FaultEntry, ...] = (
         Fault.DISCONNECT,
         "The stream ended before Farewell (a message over 64 KiB ends it too).",
         "FAIL of AF-LIFE",
-        "A restart (local) or 30 seconds of grace (remote), else it loses the game.",
+        "A restart (local) or 30 seconds of grace a game (remote), else it loses the game; ten times a lap.",
     ),
     FaultEntry(
         Fault.CRASH,
@@ -103,7 +103,7 @@ FAULTS: tuple[FaultEntry, ...] = (
         Fault.POLICY,
         "Another's token or seat, or an attempt to leave the sandbox.",
         "FAIL, loudly",
-        "Loses the game; flagged for a person.",
+        "Loses every game under way; flagged for a person.",
     ),
     FaultEntry(
         Fault.NO_CONTEST,

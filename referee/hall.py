@@ -101,8 +101,12 @@ class Hall:
         self._serve_local()
 
     def tables_of(self, player: Player) -> list[Table]:
-        """The tables at which a player sits now."""
-        return [table for table, players in self.seated.items() if player in players]
+        """The tables at which a player sits and plays now: it has not lost its game there."""
+        return [
+            table
+            for table, players in self.seated.items()
+            if any(other is player and seat not in table.forfeits for seat, other in enumerate(players))
+        ]
 
     def _judge(self, table: Table, umpire: Callable[..., Sequence[Output]], *said: Any) -> None:
         """Lets the umpire judge what was said, and carries what comes out."""

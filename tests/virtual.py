@@ -33,6 +33,10 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         """Seconds of virtual time."""
         return self._virtual.now
 
+    def stand_still(self, seconds: float) -> None:
+        """Time passes while the loop does nothing at all, as when its process is stopped."""
+        self._virtual.now += seconds
+
 
 def run(story: Coroutine[Any, Any, T]) -> T:
     """As ``asyncio.run``, on virtual time."""

@@ -225,7 +225,7 @@ class BotSection(Section):
     )
     wait: Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{0,5}[smh]$")] | None = Field(
         default=None,
-        description="How long to wait for a remote bot to dial in. Absent: 10m.",
+        description="How long to wait for a remote bot to dial in, and in a lap for one that is away. Absent: 10m.",
         examples=["10m"],
         json_schema_extra={"x-allowed": 'a time such as "30s", "10m" or "2h"'},
     )

@@ -70,7 +70,7 @@ class Guest:
     the referee stood still, and the bot waited in vain for a processor, since there is this guest.
 
     ``ready`` is set while a joined stream is there. ``on_fault`` is told of faults that end the session, ``on_refusal``
-    of a Join that was refused (``refusal`` says why).
+    of a Join that was refused (``refusal`` says why), ``on_takeover`` of a stream that takes the place of a joined one.
     """
 
     def __init__(
@@ -93,6 +93,7 @@ class Guest:
         self.on_loss: Callable[[], None] = lambda: None
         self.on_fault: Callable[[Fault, str], None] = lambda _fault, _sentence: None
         self.on_refusal: Callable[[], None] = lambda: None
+        self.on_takeover: Callable[[], None] = lambda: None
         self._farewell = wire.Farewell()
 
     @property
@@ -112,11 +113,14 @@ class Guest:
         stream.opened_us, stream.starved_us = self._clock(), self.starved_us
         if self.stream is not None:
             old, self.stream = self.stream, None
-            if not self.ready.is_set():  # whoever never joins gains no time by opening one stream after another
+            joined = self.ready.is_set()
+            if not joined:  # whoever never joins gains no time by opening one stream after another
                 stream.opened_us, stream.starved_us = old.opened_us, old.starved_us
             self.ready.clear()
             old.dismiss(wire.FAREWELL_REASON_SUPERSEDED, "A newer stream with the same token has taken over.")
             self.session.lost_stream(cautious=False)
+            if joined:
+                self.on_takeover()
         self.stream = stream
         return True
 
@@ -128,7 +132,12 @@ class Guest:
         self.hang_up()
         self.expired.add(self.token)
         self.token = secrets.token_urlsafe(24)
-        self.refusal, self.condemned = "", False
+        self.refusal = ""
+        self.forgive()
+
+    def forgive(self) -> None:
+        """A session that was over by its own fault may begin anew, with the same token."""
+        self.condemned = False
         self.streams = self.knocks = self.session.strays = 0
 
     def hang_up(self) -> None:

@@ -21,8 +21,10 @@ from referee.session import Session
 from referee.table import Table
 
 FAILED_STARTS = 3
-RESTARTS_A_LAP = 10
+LOSSES_A_LAP = 10
 GRACE_SECONDS = 30.0
+_LOOK_SECONDS = 1.0
+_ROUNDING = 1e-6
 _PARTING_SECONDS = 2.0
 _VERDICT_SECONDS = 1.0
 
@@ -61,7 +63,7 @@ class Losses(Protocol):
         """A player loses its game at a table."""
 
     def tables_of(self, player: Session) -> list[Table]:
-        """The tables at which a player sits now."""
+        """The tables at which a player sits and plays now."""
 
 
 class Keeper:
@@ -78,6 +80,11 @@ class Keeper:
         guest.on_loss = lambda: self.lost(Loss(Fault.DISCONNECT, "Its stream ended before Farewell."))
         guest.on_fault = lambda fault, sentence: self.lost(Loss(fault, sentence))
         guest.on_refusal = lambda: self.lost(Loss(Fault.START_FAILED, guest.refusal))
+
+    @property
+    def present(self) -> bool:
+        """Whether games with it can begin: a local bot that is just started again has its turns wait for it."""
+        return True
 
     def lost(self, loss: Loss) -> None:
         """The player has gone, or has to go. The first word counts until it is back."""
@@ -173,7 +180,7 @@ class LocalKeeper(Keeper):
                 self.guest.hang_up()
                 self._judge_loss(loss)
                 restarts += loss.fault is not Fault.NO_CONTEST
-                if restarts > RESTARTS_A_LAP:
+                if restarts > LOSSES_A_LAP:
                     self._give_up(f"It was lost {restarts} times in one lap.")
                     return
         finally:
@@ -282,14 +289,37 @@ def _last_line(text: str) -> str:
 
 
 class RemoteKeeper(Keeper):
-    """Keeps a bot that somebody else runs: it may be away for thirty seconds a game in all."""
+    """Keeps a bot that somebody else runs.
+
+    An outage costs it games, not the league: each game under way is lost when the bot has been away for ``GRACE_SECONDS``
+    of it in all. Then the games to come wait for it, in a lap for ``wait_seconds`` at most; the lap says by ``wanted``
+    whether any does. It may be lost ten times a lap in a way that costs games, as a local bot may.
+    """
 
     def __init__(self, guest: Guest, hall: Losses, note: Callable[[Fault, str], None], wait_seconds: float) -> None:
-        """``wait_seconds`` is how long the first Join may take."""
+        """``wait_seconds`` is how long the first Join may take, and the games of a lap wait for a bot that is away."""
         super().__init__(guest, hall, note)
+        self.wanted = False
         self._wait = wait_seconds
         self._away: dict[Table, float] = {}
+        self._told: list[Loss] = []
+        self._losses, self._waited, self._counted = 0, 0.0, False
         guest.on_loss = self._stream_lost
+        guest.on_takeover = lambda: self.lost(Loss(Fault.DISCONNECT, "A newer stream with its token took over."))
+
+    @property
+    def present(self) -> bool:
+        """Whether games with it can begin."""
+        return self.guest.ready.is_set()
+
+    def begin_lap(self) -> None:
+        """Losses and waiting are counted a lap."""
+        self._losses, self._waited = 0, 0.0
+
+    def lost(self, loss: Loss) -> None:
+        """The player has gone, or has to go. Streams come and go quickly: all that is told is judged."""
+        self._told.append(loss)
+        super().lost(loss)
 
     def _stream_lost(self) -> None:
         """At once, for the next stream may be there before the keeper is."""
@@ -298,44 +328,83 @@ class RemoteKeeper(Keeper):
 
     async def run(self) -> None:
         """Waits for the bot, and again after every loss, until it is given up or cancelled."""
-        if not await self._come_back(self._wait):
+        if not await self._dials_in():
             self._give_up(f"It did not dial in within {self._wait:.0f} seconds. {self.guest.refusal}".strip())
             return
-        while True:
-            self._renew()
-            self.settled.set()
-            self.on_change()
-            loss = await self._loss
-            if loss.fault in _LOSES_ALL:
-                self._judge_loss(loss)
-                self._expel(loss)
-                return
-            self._note(loss.fault, loss.sentence)
-            if loss.fault is Fault.CRASH:  # what hangs may be a dead network: then it dials again
-                self.guest.hang_up()
-                self.guest.session.lost_stream(cautious=False)
-            if not await self._grace():
-                self._expel(Loss(Fault.DISCONNECT, f"It was away for more than {GRACE_SECONDS:.0f} seconds."))
-                return
+        self._told.clear()
+        self._renew()
+        self.settled.set()
+        self.on_change()
+        while not self.withdrawn:
+            if self._told:
+                told, self._told = self._told, []
+                self._renew()
+                for loss in told:
+                    self._take(loss)
+            elif self.guest.ready.is_set():
+                self._counted = False
+                self.on_change()
+                await asyncio.wait({self._loss})
+            else:
+                await self._wait_a_while()
 
-    async def _come_back(self, seconds: float) -> bool:
-        """Whether it is there within that time; it may come and go meanwhile."""
+    async def _dials_in(self) -> bool:
+        """Whether it joins for the first time within its time; it may come and go meanwhile."""
         ready = self.guest.ready
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(self._wait):
                 while not ready.is_set():
                     await ready.wait()
         return ready.is_set()
 
-    async def _grace(self) -> bool:
-        """Whether it comes back within what is left of its grace."""
+    def _take(self, loss: Loss) -> None:
+        """What follows at once from a loss. From what breaks the protocol all games are lost; then it may dial again."""
+        if loss.fault in _LOSES_ALL:
+            self._judge_loss(loss)
+            self.guest.hang_up()
+            self.guest.forgive()
+            self._count()
+            return
+        self._note(loss.fault, loss.sentence)
+        if loss.fault is Fault.CRASH:  # what hangs may be a dead network: then it dials again
+            self.guest.hang_up()
+            self.guest.session.lost_stream(cautious=False)
+            self._count()
+
+    async def _wait_a_while(self) -> None:
+        """A second of its absence at most, or until it is back; whatever has had its time by then is lost.
+
+        A second more is never counted: how long the referee itself stands still is not the bot's.
+        """
         loop = asyncio.get_running_loop()
-        gone = loop.time()
         tables = self._hall.tables_of(self.guest.session)
-        used = max((self._away.get(table, 0.0) for table in tables), default=0.0)
-        back = await self._come_back(max(GRACE_SECONDS - used, 0.0))
-        self._away = {table: self._away.get(table, 0.0) + loop.time() - gone for table in tables}
-        return back
+        away = {table: self._away.get(table, 0.0) for table in tables}
+        left = min((GRACE_SECONDS - used for used in away.values()), default=self._wait - self._waited)
+        pause, began = min(max(left, 0.0), _LOOK_SECONDS), loop.time()
+        back: asyncio.Future[Any] = asyncio.ensure_future(self.guest.ready.wait())
+        await asyncio.wait({back, self._loss}, timeout=pause, return_when=asyncio.FIRST_COMPLETED)
+        back.cancel()
+        spent = min(loop.time() - began, pause)
+        self._away = {table: used + spent for table, used in away.items()}
+        self._waited += spent if self.wanted and not tables else 0.0
+        if self.guest.ready.is_set():
+            return
+        lost = [table for table, used in self._away.items() if used >= GRACE_SECONDS - _ROUNDING]
+        for table in lost:
+            sentence = f"It was away for {GRACE_SECONDS:g} seconds of this game."
+            self._hall.lose(table, self.guest.session, Fault.DISCONNECT, sentence)
+        if lost:
+            self.on_change()
+            self._count()
+        elif self._waited >= self._wait - _ROUNDING:
+            self._expel(Loss(Fault.DISCONNECT, f"The games of one lap waited {self._wait:g} seconds for it."))
+
+    def _count(self) -> None:
+        """A loss that costs games; one outage counts once."""
+        self._losses += not self._counted
+        self._counted = True
+        if self._losses > LOSSES_A_LAP:
+            self._expel(Loss(Fault.DISCONNECT, f"It was lost {self._losses} times in one lap."))
 
     def _expel(self, loss: Loss) -> None:
         for table in self._hall.tables_of(self.guest.session):

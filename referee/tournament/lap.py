@@ -20,7 +20,7 @@ from referee.proceedings import Ruling
 from referee.record import Record, write_record
 from referee.seats.guest import Guest
 from referee.seats.house import house
-from referee.seats.keeper import Keeper, LocalKeeper
+from referee.seats.keeper import Keeper, LocalKeeper, RemoteKeeper
 from referee.seats.launch import BotProcess, launch
 from referee.seats.scratch import discard_folder, new_folder
 from referee.table import Table
@@ -110,7 +110,9 @@ class Lap:
         for number, (key, slot) in enumerate(slots):
             self._load[key, slot] = 0
             if self.plan.bots[key].command is None:
-                self._keepers[key, slot] = self._venue.keepers[key, slot]
+                keeper = self._keepers[key, slot] = self._venue.keepers[key, slot]
+                if isinstance(keeper, RemoteKeeper):
+                    keeper.begin_lap()
                 continue
             guest = new_guest(self.plan, self._hall, key, slot)
             address = _address(folder / f"{number}.sock")
@@ -197,13 +199,21 @@ class Lap:
         changed.cancel()
 
     def _feed(self) -> None:
-        """Starts every game whose bots all have room for one more, in the order of the schedule."""
+        """Starts every game whose bots are there and have room for one more, in the order of the schedule."""
         waiting: deque[GamePlan] = deque()
-        while self._queue and len(waiting) < _LOOK_AHEAD:
+        away: set[Slot] = {slot for slot, keeper in self._keepers.items() if not keeper.present}
+        missed: set[Slot] = set()
+        full = 0
+        while self._queue and full < _LOOK_AHEAD:
             game = self._queue.popleft()
             slots = list(zip(game.seats, game.slots, strict=True))
+            if away & set(slots):
+                missed.update(away & set(slots))
+                waiting.append(game)
+                continue
             if any(self._load[slot] >= self.plan.max_in_flight for slot in slots):
                 waiting.append(game)
+                full += 1
                 continue
             for slot in slots:
                 self._load[slot] += 1
@@ -213,6 +223,9 @@ class Lap:
             self._plans[table] = game
             self._hall.open(table, [self._keepers[slot].guest.session for slot in slots])
         self._queue.extendleft(reversed(waiting))
+        for slot, keeper in self._keepers.items():
+            if isinstance(keeper, RemoteKeeper):
+                keeper.wanted = slot in missed
 
     def _drop_withdrawn(self) -> None:
         """Ends what cannot be played without a bot that was given up."""

@@ -5,7 +5,7 @@ import pytest
 from referee.faults import Fault
 from referee.protocol import wire
 from referee.seats.exits import Exit
-from referee.seats.keeper import RESTARTS_A_LAP
+from referee.seats.keeper import LOSSES_A_LAP
 from tests.seats.lodge import ENDED_BY_US, LEFT, OUT_OF_MEMORY, SEGV, Lodge, answers_of, settle, tell, until
 
 pytestmark = pytest.mark.usefixtures("short_waits")
@@ -154,13 +154,13 @@ def test_a_hung_bot_is_ended_and_started_again() -> None:
 
 def test_who_is_lost_too_often_in_one_lap_is_given_up() -> None:
     async def story(lodge: Lodge) -> None:
-        for number in range(1, RESTARTS_A_LAP + 2):
+        for number in range(1, LOSSES_A_LAP + 2):
             (await lodge.started_again(number)).ends(SEGV)
         await until(lambda: bool(lodge.keeper.withdrawn))
 
     lodge = tell(story)
     assert lodge.keeper.withdrawn == "It was lost 11 times in one lap."
-    assert len(lodge.started) == RESTARTS_A_LAP + 1
+    assert len(lodge.started) == LOSSES_A_LAP + 1
 
 
 def test_an_error_of_the_referee_is_no_loss_of_the_bot() -> None:
@@ -168,11 +168,11 @@ def test_an_error_of_the_referee_is_no_loss_of_the_bot() -> None:
 
     async def story(lodge: Lodge) -> None:
         lodge.deal(1)
-        for number in range(1, RESTARTS_A_LAP + 5):
+        for number in range(1, LOSSES_A_LAP + 5):
             await lodge.started_again(number)
             lodge.ask()
             lodge.guest.spoiled()
-        await lodge.started_again(RESTARTS_A_LAP + 5)
+        await lodge.started_again(LOSSES_A_LAP + 5)
         assert not lodge.forfeited()
         assert not lodge.keeper.withdrawn
 

@@ -15,6 +15,7 @@ from referee.definitions.definition import load_definition
 from referee.entrants.entrants import enter
 from referee.scheduling.schedule import plan
 from referee.seats import keeper
+from referee.seats.keeper import RemoteKeeper
 from referee.store import Store
 from referee.tournament import runner
 from referee.tournament.league import begin, plan_of, read_league
@@ -42,7 +43,9 @@ print("farewell", flush=True)
 """
 
 
-def definition(folder: Path, *, sets: int = 4, wait: str = "60s", variant: str = "auction-pitch") -> Path:
+def definition(
+    folder: Path, *, sets: int = 4, wait: str = "60s", variant: str = "auction-pitch", in_flight: int = 64
+) -> Path:
     """A league of two local bots and a remote one (or of two sides), plain deals."""
     (folder / "any.py").write_text(ANY)
     sides = variant == "partnership-pitch"
@@ -59,6 +62,7 @@ sets = {sets}
 duplicate = false
 [limits]
 move_ms = 60000
+max_in_flight = {in_flight}
 {local}
 [[bots]]
 name = "far"
@@ -164,20 +168,100 @@ def test_a_remote_bot_that_is_away_for_a_moment_plays_on(tmp_path: Path, watches
         assert all(not game.summary["forfeits"] for game in opened.games())
 
 
-def test_a_remote_bot_that_does_not_come_back_is_withdrawn_and_the_league_ends(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, watches: list[Watch]
-) -> None:
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A remote bot may take its time to dial in; once it was there, it may be away for moments only."""
     monkeypatch.setattr(keeper, "GRACE_SECONDS", 0.3)
-    watch = Watch(COMES_BACK.replace("raw.play()", "raise SystemExit(7)"))
+    dials_in = RemoteKeeper._dials_in
+
+    async def patient_once(one: RemoteKeeper) -> bool:
+        there = await dials_in(one)
+        one._wait = 0.5
+        return there
+
+    monkeypatch.setattr(RemoteKeeper, "_dials_in", patient_once)
+
+
+LEAVES: Final = COMES_BACK.replace("raw.play()", "raise SystemExit(7)")
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_remote_bot_that_does_not_come_back_is_withdrawn_and_the_league_ends(
+    tmp_path: Path, watches: list[Watch]
+) -> None:
+    watch = Watch(LEAVES)
     watches.append(watch)
-    outcome, store = play(tmp_path, definition(tmp_path), watch)
+    outcome, store = play(tmp_path, definition(tmp_path, in_flight=1), watch)
     assert outcome.finished
     assert outcome.void == 4  # every table has it
     ((entrant, reason),) = watch.of("withdrawn")
-    assert (entrant, reason) == ("far", "It was away for more than 0 seconds.")
+    assert (entrant, reason) == ("far", "The games of one lap waited 0.5 seconds for it.")
     assert watch.ends() == [7]
     with Store.read(store) as opened:
         assert "far was withdrawn" in (opened.sets()[0].reason or "")
+
+
+class Second(Watch):
+    """Starts another program as soon as the first has done what is told by that name."""
+
+    def __init__(self, program: str, told: str, second: str) -> None:
+        super().__init__(program)
+        self.when, self.second = told, second
+
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        tell = super().__getattr__(name)
+
+        def and_start(*what: Any) -> None:
+            tell(*what)
+            if name == self.when and "far" in what:
+                self.program = self.second
+                self.start(*self.expected[0][1:])
+
+        return and_start
+
+
+def test_a_remote_bot_that_is_away_for_too_long_loses_the_game_and_plays_those_that_come(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, watches: list[Watch]
+) -> None:
+    monkeypatch.setattr(keeper, "GRACE_SECONDS", 0.3)
+    watch = Second(LEAVES, "ruling", ANY)
+    watches.append(watch)
+    outcome, store = play(tmp_path, definition(tmp_path, in_flight=1), watch)
+    assert outcome == Outcome(True, 4, 0, 0)
+    assert not watch.of("withdrawn")
+    assert watch.ends() == [7, 0]
+    with Store.read(store) as opened:
+        games = list(opened.games())
+    assert [sum(bool(game.summary["forfeits"]) for game in games), len(games)] == [1, 4]
+
+
+LEAVES_AFTER_EVERY_GAME: Final = """
+import os
+from referee.bot import Bot, run
+
+class Leaves(Bot):
+    def choose(self, turn):
+        return turn.rng.choice(turn.legal)
+    def game_over(self, over):
+        os._exit(3)
+
+run(Leaves())
+"""
+
+
+def test_a_remote_bot_may_be_away_between_two_laps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, watches: list[Watch]
+) -> None:
+    monkeypatch.setattr(runner, "_FIRST_STAGE", 1)
+    monkeypatch.setattr(runner, "LAP_SECONDS", 0.001)  # one set, and one game, a lap
+    watch = Second(LEAVES_AFTER_EVERY_GAME, "fault", LEAVES_AFTER_EVERY_GAME)
+    watches.append(watch)
+    outcome, store = play(tmp_path, definition(tmp_path), watch)
+    assert outcome == Outcome(True, 4, 0, 0)
+    assert not watch.of("withdrawn")
+    assert {fault for _, fault, *_ in watch.of("fault")} == {"DISCONNECT"}
+    with Store.read(store) as opened:
+        assert not any(game.summary["forfeits"] for game in opened.games())
 
 
 def test_a_remote_bot_that_never_dials_in_is_withdrawn(tmp_path: Path, watches: list[Watch]) -> None:
