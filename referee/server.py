@@ -1,42 +1,43 @@
 """Streams to tables: the gRPC service, one event loop a process.
 
 Every local bot gets a server of its own on a unix socket (loopback TCP where those are missing); remote bots share one
-TCP server. The handler authenticates, reads bytes, and writes what the guest's session has ready; it decides nothing.
+TCP server. Here is decided who is let in, and what a peer may use of the referee; a stream reads bytes, and writes what
+the guest's session has ready.
 """
 
 import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import AsyncIterator, Callable, Coroutine
+from dataclasses import dataclass
+from typing import Any, Final
 
-import grpc
-import grpc.aio
+from google.protobuf.message import DecodeError
 
+from referee.connection import Budget, Call, Connection, Server, Status
 from referee.faults import Fault
 from referee.hall import Hall
 from referee.protocol import wire
 from referee.seats.guest import MAX_MESSAGE_BYTES, Guest, Stream
 from referee.seats.starvation import PERIOD as STARVATION_PERIOD
-from referee.session import Session
+from referee.session import STARVED_MOST, Session
 
 _LOG = logging.getLogger(__name__)
 SERVICE = "allfours.v1.RefereeService"
 
-OPTIONS = (
-    ("grpc.so_reuseport", 0),
-    ("grpc.max_receive_message_length", MAX_MESSAGE_BYTES),
-    ("grpc.max_send_message_length", -1),
-    ("grpc.max_metadata_size", 8 * 1024),
-    ("grpc.server_handshake_timeout_ms", 2_000),
-    ("grpc.keepalive_time_ms", 20_000),
-    ("grpc.keepalive_timeout_ms", 10_000),
-    ("grpc.http2.min_recv_ping_interval_without_data_ms", 5_000),
-    ("grpc.max_connection_idle_ms", 60_000),
-)
-_CONNECTIONS, _OWN_CONNECTIONS = 256, 32
+STRANGERS: Final = 256
+"""Connections at a time to the server for remote bots whose peers have shown no token."""
+
+CONNECTIONS_A_BOT: Final = 4
+"""Connections of one remote bot at a time."""
+
+_OWN_CONNECTIONS = 32
+_STRANGER_S, _OWN_STRANGER_S = 10.0, 60.0
+_STRANGER_BYTES, _OWN_STRANGER_BYTES = 32 * 1024, 256 * 1024
+_STRANGER_UNITS = 200
+_BURST, _UNITS_A_SECOND = 4_000, 500.0
+_UNREAD_US = 10_000_000
 _TICK_S = 0.05
 _PARTING_S = 2.0
 _LINGER_S = 0.003
@@ -50,14 +51,12 @@ def monotonic_us() -> int:
     return time.monotonic_ns() // 1000
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Door:
     """One listening address. ``owner`` is the only guest let in at a local bot's own door."""
 
     address: str
-    server: grpc.aio.Server
     owner: Guest | None = None
-    streams: set[asyncio.Task[None]] = field(default_factory=set)
 
 
 class Host:
@@ -74,6 +73,10 @@ class Host:
         self.at_home: set[Guest] = set()
         self._queueing: dict[Guest, None] = {}
         self._lingering: set[Guest] = set()
+        self._servers: dict[Door, Server] = {}
+        self._budgets: dict[Guest, Budget] = {}
+        self._streams: set[asyncio.Task[None]] = set()
+        self._ticked_us = 0
         self.on_hung: Callable[[Guest], None] = lambda _guest: None
         self.due_us = _NEVER_US
         self._looked_us = self._stalled_us = 0
@@ -88,6 +91,7 @@ class Host:
         self.guests.pop(guest, None)
         self._by_session.pop(guest.session, None)
         self._queueing.pop(guest, None)
+        self._budgets.pop(guest, None)
         self.at_home.discard(guest)
 
     def pump(self) -> None:
@@ -123,27 +127,74 @@ class Host:
 
         Raises ``OSError`` if the address cannot be had. The door's ``address`` is what bots are told.
         """
-        most = _CONNECTIONS if owner is None else _OWN_CONNECTIONS
-        options = (*OPTIONS, ("grpc.max_allowed_incoming_connections", most))
-        server = grpc.aio.server(options=options, maximum_concurrent_rpcs=256)
-        door = Door(address, server, owner)
+        door = Door(address, owner)
+        public = _PublicServices()
+        server = Server(
+            lambda call: self._begin(door, public, call),
+            strangers=STRANGERS if owner is None else _OWN_CONNECTIONS,
+            stranger_seconds=_STRANGER_S if owner is None else _OWN_STRANGER_S,
+            stranger_bytes=_STRANGER_BYTES if owner is None else _OWN_STRANGER_BYTES,
+            stranger_units=_STRANGER_UNITS,
+            budget=None if owner is None else Budget(_BURST, _UNITS_A_SECOND),
+            tls=credentials,
+        )
+        server.on_excess = lambda connection, what: self._flooded(server, owner, connection, what)
+        server.may_be_dead = lambda connection: owner is None and not _is_asked(connection.holder)
+        door.address = await server.listen(address)
         if owner is not None:
             self.at_home.add(owner)
-        server.add_generic_rpc_handlers((_Handlers(self, door),))
-        _add_health_and_reflection(server)
-        target = address.removeprefix("tcp:").removeprefix("tls:")
-        try:
-            port = server.add_secure_port(target, credentials) if credentials else server.add_insecure_port(target)
-        except RuntimeError as error:
-            raise OSError(f"cannot listen at {address}: {error}") from None
-        if not address.startswith("unix:"):
-            door.address = f"{address.rpartition(':')[0]}:{port}"
-        await server.start()
+            owner.on_renew = server.drop
+            server.on_violation = lambda _connection: owner.knock("connections that broke HTTP/2")
+        self._servers[door] = server
         try:
             yield door
         finally:
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(server.stop(0.2), 2)
+            del self._servers[door]
+            parting = any(guest.leaving and guest.stream is not None for guest in self.guests)
+            await server.close(_PARTING_S if parting else 0.2)
+
+    def _begin(self, door: Door, public: "_PublicServices", call: Call) -> None:
+        """Routes a new call."""
+        if call.method != f"/{SERVICE}/Play":
+            if not public.begin(call):
+                if door.owner is not None:
+                    door.owner.knock("calls of methods that there are not")
+                call.finish(Status.UNIMPLEMENTED, "there is no such method")
+            return
+        guest = self._authenticate(door, call)
+        if guest is None:
+            call.finish(Status.UNAUTHENTICATED, "no session has this token")
+            return
+        budget = self._servers[door].budget or self._budgets.setdefault(guest, Budget(_BURST, _UNITS_A_SECOND))
+        most = _OWN_CONNECTIONS if door.owner is not None else CONNECTIONS_A_BOT
+        self._servers[door].trust(call.connection, guest, budget, most)
+        work = _Play(self, guest, call).begin()
+        if work is not None:
+            task = asyncio.get_running_loop().create_task(work)
+            self._streams.add(task)
+            task.add_done_callback(self._streams.discard)
+
+    def _authenticate(self, door: Door, call: Call) -> Guest | None:
+        """The guest whose token the call shows."""
+        token = call.metadata.get("authorization", "").removeprefix("Bearer ")
+        owner = door.owner
+        guest = next((guest for guest in self.guests if guest.token == token), None)
+        if guest is owner:
+            return guest
+        if owner is not None and guest is not None:
+            owner.on_fault(Fault.POLICY, "It came with the token of another session.")
+        elif owner is not None and token not in owner.expired:
+            owner.knock("streams with a token that nobody has")
+        return guest if owner is None and guest not in self.at_home else None
+
+    @staticmethod
+    def _flooded(server: Server, owner: Guest | None, connection: Connection, what: str) -> None:
+        """A peer has used up its budget: a bot has broken the protocol, a stranger is merely gone."""
+        guest = owner or connection.holder
+        if isinstance(guest, Guest):
+            if owner is not None:
+                server.drop()
+            guest.flooded(what)
 
     async def watch(self) -> None:
         """Rules on silences, and takes the referee's own stalls off the bots' time; runs until cancelled."""
@@ -172,11 +223,13 @@ class Host:
     def tick(self) -> None:
         """Looks at every clock."""
         now = self.look()
+        passed, self._ticked_us = min(now - self._ticked_us, int(2e6 * _TICK_S)), now
         if now - self._looked_us >= STARVATION_PERIOD * 1e6:
             self._look_at_processors(now)
         for guest in tuple(self.guests):
             if guest.ready.is_set():
                 self._check_silence(guest, now)
+                self._check_reading(guest, passed)
             else:
                 guest.check_join(now)
         self.made_room()
@@ -203,13 +256,43 @@ class Host:
         if silence.hung:
             self.on_hung(guest)
 
+    def _check_reading(self, guest: Guest, passed_us: int) -> None:
+        """A bot that is asked nothing, and leaves lie what it is told, hangs as one that does not answer.
+
+        Where turns are open the move clock decides. Time in which the referee itself did not look is not counted.
+        """
+        stream = guest.stream
+        if stream is None:
+            return
+        taken = stream.unread()
+        if taken is None or taken != stream.taken or guest.session.open:
+            stream.unread_us, stream.taken = 0, -1 if taken is None else taken
+            stream.unread_starved_us = guest.starved_us
+            return
+        stream.unread_us += passed_us
+        patience = max(_UNREAD_US, 2 * guest.session.move_us) + guest.session.latency_us
+        starved_us = guest.starved_us - stream.unread_starved_us
+        if stream.unread_us > patience and (
+            stream.unread_us - starved_us > patience or stream.unread_us > STARVED_MOST * patience
+        ):
+            stream.unread_us = 0
+            guest.on_fault(
+                Fault.CRASH, f"It did not read what it was sent for {patience / 1e6:.0f} seconds and was ended."
+            )
+
     def next_message(self, guest: Guest, stream: Stream) -> bytes | None:
-        """What a stream has to send now, or ``None``."""
+        """What a stream has to send now, or ``None``.
+
+        What holds no turn waits until the bot has read the message before: so little can ever lie unread. A turn does
+        not wait: its clock has to begin.
+        """
         if stream.farewell is not None:
             return wire.PlayResponse(farewell=stream.farewell).SerializeToString()
         if stream is not guest.stream or not guest.ready.is_set():
             return None
         if self.asked_at_once and self._must_wait(guest):
+            return None
+        if not guest.session.waiting and stream.unread() is not None:
             return None
         try:
             response = guest.session.flush(monotonic_us())
@@ -243,136 +326,164 @@ class Host:
                 guest.stream.wake.set()
 
 
-class _Handlers(grpc.GenericRpcHandler):
-    """Routes the one method of the service; any other answers UNIMPLEMENTED."""
+def _is_asked(holder: object) -> bool:
+    """Whether a bot has turns to answer: then the move clock says what its silence means."""
+    return isinstance(holder, Guest) and bool(holder.session.open)
 
-    def __init__(self, host: Host, door: Door) -> None:
-        self._host, self._door = host, door
-        self._play: Any = grpc.stream_stream_rpc_method_handler(self.play)
 
-    def service(self, handler_call_details: grpc.HandlerCallDetails) -> Any:
-        """The handler of ``Play``, without a deserializer: bytes that cannot be read must reach us."""
-        method, owner = handler_call_details.method, self._door.owner
-        if method == f"/{SERVICE}/Play":
-            return self._play
-        if owner is not None and not method.startswith("/grpc."):  # which are the standard services
-            owner.knock("calls of methods that there are not")
-        return None
+class _Play:
+    """One stream from start to end. No exception's text ever leaves it."""
 
-    async def play(self, _requests: Any, context: Any) -> None:
-        """One stream from start to end. No exception's text ever leaves it."""
-        guest = self._authenticate(context)
-        if guest is None:
-            await context.abort(grpc.StatusCode.UNAUTHENTICATED, "no session has this token")
-            return
-        stream = Stream()
+    def __init__(self, host: Host, guest: Guest, call: Call) -> None:
+        self._host, self._guest, self._call = host, guest, call
+        self._stream = Stream()
+        self._ended: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._error: BaseException | None = None
+
+    def begin(self) -> Coroutine[Any, Any, None] | None:
+        """Takes the call on, and returns what has to run until it is over; ``None`` if it is over already."""
+        call, guest, stream = self._call, self._guest, self._stream
         if not guest.connect(stream):
-            await context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, "too many streams")
+            call.finish(Status.RESOURCE_EXHAUSTED, "too many streams")
+            return None
+        call.message_bytes = MAX_MESSAGE_BYTES
+        call.on_message, call.on_room = self.heard, stream.wake.set
+        call.on_end = lambda _in_peace: self._end("ended")
+        stream.cut = lambda: self._end("cut")
+        stream.unread = lambda: call.taken if call.unread else None
+        return self._run()
+
+    def _end(self, how: str) -> None:
+        if not self._ended.done():
+            self._ended.set_result(how)
+
+    def heard(self, data: bytes) -> None:
+        """One message of the bot."""
+        host, guest = self._host, self._guest
+        if self._ended.done():
             return
-        reader = asyncio.ensure_future(self._read(guest, stream, context))
-        writer = asyncio.ensure_future(self._write(guest, stream, context))
-        stream.cut = reader.cancel
         try:
-            error = await _until_over(reader, writer)
-            cut = reader.cancelled()
-            if error is not None:
-                _LOG.error("a stream of %s ends by an error of the referee", guest.terms.name, exc_info=error)
-                guest.spoiled()
-                self._host.failed(guest)
-        except asyncio.CancelledError:
-            writer.cancel()
-            raise
-        finally:
-            reader.cancel()
-            stream.close()
-            guest.disconnect(stream)
-            self._host.made_room()
-            self._host.pump()
-        await asyncio.wait({writer}, timeout=_PARTING_S)  # gRPC can send no status while a message is on its way out
-        writer.cancel()
-        if error is not None:
-            await context.abort(grpc.StatusCode.INTERNAL, "the referee failed")
-        if cut:
-            await context.abort(grpc.StatusCode.UNAVAILABLE, "the referee has ended this stream")
-
-    def _authenticate(self, context: Any) -> Guest | None:
-        token = ""
-        for key, value in context.invocation_metadata() or ():
-            if key == "authorization" and isinstance(value, str):
-                token = value.removeprefix("Bearer ")
-        owner = self._door.owner
-        guest = next((guest for guest in self._host.guests if guest.token == token), None)
-        if guest is owner:
-            return guest
-        if owner is not None and guest is not None:
-            owner.on_fault(Fault.POLICY, "It came with the token of another session.")
-        elif owner is not None and token not in owner.expired:
-            owner.knock("streams with a token that nobody has")
-        return guest if owner is None and guest not in self._host.at_home else None
-
-    async def _read(self, guest: Guest, stream: Stream, context: Any) -> None:
-        host = self._host
-        while True:
-            data = await _received(context)
-            if data is None:
-                return
             host.look()
-            guest.receive(stream, data)
+            guest.receive(self._stream, data)
             host.hall.touched.add(guest.session)  # it may be idle now, with turns waiting
             host.made_room()
             host.pump()
+        except Exception as error:  # noqa: BLE001  # told by _run
+            self._error = error
+            self._end("failed")
 
-    async def _write(self, guest: Guest, stream: Stream, context: Any) -> None:
+    async def _run(self) -> None:
+        call, guest, stream, host = self._call, self._guest, self._stream, self._host
+        writer: asyncio.Future[Any] = asyncio.ensure_future(self._write())
+        ended: asyncio.Future[Any] = self._ended
+        try:
+            await asyncio.wait({ended, writer}, return_when=asyncio.FIRST_COMPLETED)
+            if not self._ended.done() and writer.exception() is None:
+                await asyncio.wait({self._ended}, timeout=_PARTING_S)  # a moment after the farewell
+            error = self._error or (writer.exception() if writer.done() else None)
+            if error is not None:
+                _LOG.error("a stream of %s ends by an error of the referee", guest.terms.name, exc_info=error)
+                guest.spoiled()
+                host.failed(guest)
+        finally:
+            stream.close()
+            guest.disconnect(stream)
+            host.made_room()
+            host.pump()
+            writer.cancel()
+            call.on_message = lambda _data: None
+        cut = self._ended.done() and self._ended.result() == "cut"
+        if not cut:
+            await self._parted()
+        if error is not None:
+            call.finish(Status.INTERNAL, "the referee failed")
+        elif cut:
+            call.finish(Status.UNAVAILABLE, "the referee has ended this stream")
+        else:
+            call.finish(Status.OK)
+
+    async def _parted(self) -> None:
+        """Gives the bot a moment to read what it was sent last."""
+        read = asyncio.Event()
+        self._call.on_room, self._call.on_end = read.set, lambda _in_peace: read.set()
+        if self._call.unread:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(read.wait(), _PARTING_S)
+
+    async def _write(self) -> None:
+        stream, call = self._stream, self._call
         await stream.wake.wait()
         if stream.farewell is None and not stream.over:
-            await _sent(context, wire.PlayResponse(joined=guest.greeting()).SerializeToString())
+            call.send(wire.PlayResponse(joined=self._guest.greeting()).SerializeToString())
         while not stream.over:
             last = stream.farewell is not None
-            data = self._host.next_message(guest, stream)
+            data = self._host.next_message(self._guest, stream)
             if data is None:
                 stream.wake.clear()
                 await stream.wake.wait()
-            elif not await _sent(context, data) or last:
+                continue
+            call.send(data)
+            if last:
                 return
 
 
-async def _received(context: Any) -> bytes | None:
-    """The next message of a stream, ``None`` when it has ended, however that happened."""
-    try:
-        data = await context.read()
-    except Exception:  # noqa: BLE001  # gRPC has many ways to say that a stream has ended
-        return None
-    return None if data is grpc.aio.EOF else data
-
-
-async def _sent(context: Any, data: bytes) -> bool:
-    """Whether a message could be sent; if not, the stream has ended, and its reader says so."""
-    try:
-        await context.write(data)
-    except Exception:  # noqa: BLE001  # as above
-        return False
-    return True
-
-
-async def _until_over(reader: asyncio.Future[None], writer: asyncio.Future[None]) -> BaseException | None:
-    """Waits until the guest has ended its stream, or for a moment after the farewell; the error if one ended it."""
-    done, _ = await asyncio.wait({reader, writer}, return_when=asyncio.FIRST_COMPLETED)
-    if reader not in done and writer.exception() is None:
-        await asyncio.wait({reader}, timeout=_PARTING_S)
-    return next(
-        (task.exception() for task in (writer, reader) if task.done() and not task.cancelled() and task.exception()),
-        None,
-    )
-
-
-def _add_health_and_reflection(server: grpc.aio.Server) -> None:
+class _PublicServices:
     """The standard health and reflection services, so that common tools work against the referee."""
-    from grpc_health.v1 import health, health_pb2, health_pb2_grpc  # slow to import
-    from grpc_reflection.v1alpha import reflection
 
-    from referee.protocol.allfours.v1 import service_pb2  # without it reflection knows the name and nothing more
+    UNREAD_BYTES: Final = 64 * 1024
 
-    ours = service_pb2.DESCRIPTOR.services_by_name["RefereeService"].full_name
-    servicer = health.aio.HealthServicer()
-    health_pb2_grpc.add_HealthServicer_to_server(servicer, server)
-    reflection.enable_server_reflection((ours, health_pb2.DESCRIPTOR.services_by_name["Health"].full_name), server)
+    def __init__(self) -> None:
+        from grpc_health.v1 import health_pb2  # slow to import
+        from grpc_reflection.v1alpha import reflection, reflection_pb2
+
+        from referee.protocol.allfours.v1 import service_pb2  # without it reflection knows the name and nothing more
+
+        ours = service_pb2.DESCRIPTOR.services_by_name["RefereeService"].full_name
+        health = health_pb2.DESCRIPTOR.services_by_name["Health"].full_name
+        self._health, self._ask = health_pb2, reflection_pb2.ServerReflectionRequest
+        self._healthy = {"", ours}
+        self._reflection = reflection.ReflectionServicer((ours, health))
+        self._answers: dict[str, Callable[[Call, bytes], None]] = {
+            f"/{health}/Check": self._check,
+            f"/{health}/Watch": self._watch,
+            "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo": self._reflect,
+        }
+
+    def begin(self, call: Call) -> bool:
+        """Whether it is a call of these services, which is taken on then."""
+        answer = self._answers.get(call.method)
+        if answer is None:
+            return False
+
+        def heard(data: bytes) -> None:
+            try:
+                answer(call, data)
+            except DecodeError:
+                call.finish(Status.INTERNAL, "a message cannot be read")
+
+        call.on_message = heard
+        call.on_end = lambda _in_peace: call.finish(Status.OK)
+        return True
+
+    def _check(self, call: Call, data: bytes) -> None:
+        if self._health.HealthCheckRequest.FromString(data).service in self._healthy:
+            serving = self._health.HealthCheckResponse.SERVING
+            call.send(self._health.HealthCheckResponse(status=serving).SerializeToString())
+            call.finish(Status.OK)
+        else:
+            call.finish(Status.NOT_FOUND, "there is no such service")
+
+    def _watch(self, call: Call, data: bytes) -> None:
+        known = self._health.HealthCheckRequest.FromString(data).service in self._healthy
+        answer = self._health.HealthCheckResponse
+        call.send(answer(status=answer.SERVING if known else answer.SERVICE_UNKNOWN).SerializeToString())
+        call.on_message = lambda _data: None
+        call.on_end = lambda _in_peace: None  # it is held until the connection ends
+
+    def _reflect(self, call: Call, data: bytes) -> None:
+        none: Any = None
+        if call.unread:
+            call.finish(Status.RESOURCE_EXHAUSTED, "answers are not read")
+            return
+        for answer in self._reflection.ServerReflectionInfo(iter([self._ask.FromString(data)]), none):
+            call.send(answer.SerializeToString())

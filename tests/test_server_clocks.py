@@ -5,14 +5,12 @@ import contextlib
 from pathlib import Path
 from typing import Any
 
-import grpc
-import grpc.aio
 import pytest
 
 from referee import server
+from referee.connection import Call, Connection, Server
 from referee.protocol import wire
-from referee.seats.guest import Guest, Stream
-from referee.server import Door
+from referee.seats.guest import Guest
 from tests.inn import JOIN, LONG, SHORT, Inn, dial, hear, play_on, say, tell, until
 from tests.umpires import BANK_US, MOVE_US, answers_to, new_table
 
@@ -142,26 +140,19 @@ def test_a_message_that_waited_during_a_stall_is_not_charged_with_it(
     now = 1_000_000
     monkeypatch.setattr(server, "monotonic_us", lambda: now)
 
-    class Waiting:
-        def __init__(self, *messages: bytes) -> None:
-            self.messages = [*messages, grpc.aio.EOF]
-
-        async def read(self) -> Any:
-            return self.messages.pop(0)
-
     async def story(inn: Inn) -> None:
         nonlocal now
         guest = inn.guest("good")
         guest._clock = lambda: now
-        stream = Stream()
-        assert guest.connect(stream)
-        guest.receive(stream, JOIN.SerializeToString())
+        play = server._Play(inn.host, guest, Call(Connection(Server(lambda _call: None), None), 1, {}))
+        play.begin().close()
+        play.heard(JOIN.SerializeToString())
         inn.deal(1, guest, guest)
         message = guest.session.flush(now)
         now += 9_001_000
         inn.host.due_us = now - 9_000_000
         answer = wire.PlayRequest(moves=answers_to(message)).SerializeToString()
-        await server._Handlers(inn.host, Door("", None))._read(guest, stream, Waiting(answer))  # type: ignore[arg-type]
+        play.heard(answer)
         (table,) = inn.book.hall.seated
         assert [times for times in table.charged if times] == [[1_000]]
 

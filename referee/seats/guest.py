@@ -42,6 +42,10 @@ class Stream:
 
     ``opened_us`` is when the guest connected by it, or by one before that it did not join by; ``starved_us`` how long it
     had waited for a processor until then; once it is ``over``, its writer comes to its end.
+
+    ``unread`` tells how many messages the bot has taken, if another waits for it to read, and ``None`` if none does.
+    ``taken`` is what it told last, ``unread_us`` for how long it has told the same, and ``unread_starved_us`` how long
+    the guest had waited for a processor when that began.
     """
 
     def __init__(self) -> None:
@@ -50,6 +54,8 @@ class Stream:
         self.farewell: wire.Farewell | None = None
         self.opened_us = self.starved_us = 0
         self.over = False
+        self.unread: Callable[[], int | None] = lambda: None
+        self.taken, self.unread_us, self.unread_starved_us = -1, 0, 0
 
     def close(self) -> None:
         """Nothing more is to be sent on this stream."""
@@ -70,7 +76,8 @@ class Guest:
     the referee stood still, and the bot waited in vain for a processor, since there is this guest.
 
     ``ready`` is set while a joined stream is there. ``on_fault`` is told of faults that end the session, ``on_refusal``
-    of a Join that was refused (``refusal`` says why), ``on_takeover`` of a stream that takes the place of a joined one.
+    of a Join that was refused (``refusal`` says why), ``on_takeover`` of a stream that takes the place of a joined one,
+    ``on_renew`` that whatever the last process left is to go.
     """
 
     def __init__(
@@ -94,6 +101,7 @@ class Guest:
         self.on_fault: Callable[[Fault, str], None] = lambda _fault, _sentence: None
         self.on_refusal: Callable[[], None] = lambda: None
         self.on_takeover: Callable[[], None] = lambda: None
+        self.on_renew: Callable[[], None] = lambda: None
         self._farewell = wire.Farewell()
 
     @property
@@ -130,6 +138,7 @@ class Guest:
         What the old one has still on its way in must neither take the new one's place nor be held against it.
         """
         self.hang_up()
+        self.on_renew()
         self.expired.add(self.token)
         self.token = secrets.token_urlsafe(24)
         self.refusal = ""
@@ -152,6 +161,10 @@ class Guest:
         self.knocks += 1
         if self.knocks > STRAYS:
             self._condemn(f"AF-PROTO-005: it made {self.knocks} {what}.")
+
+    def flooded(self, what: str) -> None:
+        """It has sent more of something than any bot needs to."""
+        self._condemn(f"AF-PROTO-004: it flooded its connection with {what}.")
 
     def spoiled(self) -> None:
         """The referee has failed with this guest's stream: it has to dial in again, and is not to blame."""
