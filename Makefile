@@ -39,7 +39,7 @@ else
 endif
 
 bots: .venv/runtime.stamp ## build the sample bots of every language that this machine has a compiler for
-	@$(BIN)/referee build --quiet --skip-missing $(sort $(dir $(wildcard sample_bots/*/*/bot.toml)))
+	@$(BIN)/referee build --network --quiet --skip-missing $(sort $(dir $(wildcard sample_bots/*/*/bot.toml)))
 
 test: .venv/dev.stamp ## run the test suite (TESTS=tests/rules for a part of it)
 	@$(BIN)/python -m pytest $(TESTS)

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from referee.entrants.new_bot import build_step
+
 
 @dataclass(frozen=True, slots=True)
 class Language:
@@ -119,7 +121,7 @@ def _lines(name: str, language: Language) -> Iterator[str]:
     yield f"referee new {name} mybot"
     yield "cd mybot"
     if name != "python":
-        yield "referee build"
+        yield build_step(name)
     yield "referee play . careful"
     yield "referee check ."
     yield "```\n"

@@ -1,7 +1,9 @@
 """``build`` and ``new``: bots that are compiled, and bots that do not exist yet."""
 
+import os
 import shlex
 import signal
+from collections.abc import Callable
 from enum import IntEnum
 from pathlib import Path
 from typing import Annotated
@@ -9,10 +11,13 @@ from typing import Annotated
 import typer
 
 from referee.cli import app
+from referee.cli.run import Sandbox
 from referee.cli.screen import plain_text
-from referee.entrants.bot_build import build, missing_tools
+from referee.entrants.bot_build import Outcome, build, missing_tools
 from referee.entrants.bot_source import BotSource, find_bot
-from referee.entrants.new_bot import TITLES, new_bot
+from referee.entrants.build_process import MEMORY_MIB
+from referee.entrants.new_bot import TITLES, build_step, new_bot
+from referee.seats.sandbox import choose_sandbox
 
 
 class BuildExit(IntEnum):
@@ -24,25 +29,55 @@ class BuildExit(IntEnum):
     INTERRUPTED = 130
 
 
-@app.command(name="build", epilog="Example: referee build mybot   or: referee build sample_bots/go/* --skip-missing")
+@app.command(
+    name="build",
+    epilog="Example: referee build mybot --network   or: referee build sample_bots/go/* --network --skip-missing",
+)
 def build_command(
     bots: Annotated[
         list[str] | None, typer.Argument(metavar="BOT...", help="Folders with bot.toml. Default: .")
     ] = None,
+    network: Annotated[
+        bool,
+        typer.Option("--network", help="Let the build fetch packages: a first build of most languages needs that."),
+    ] = False,
     seconds: Annotated[float, typer.Option(min=1, max=86_400, help="How long a build step may take.")] = 900.0,
+    memory_mib: Annotated[
+        int, typer.Option(min=64, max=1_048_576, help="Memory of a build with all that it starts, in MiB.")
+    ] = MEMORY_MIB,
+    sandbox: Annotated[
+        Sandbox, typer.Option("--sandbox", help="Shut builds in: where it works, always, or never.")
+    ] = Sandbox.AUTO,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show a build's output only if it fails.")] = False,
     skip_missing: Annotated[
-        bool, typer.Option("--skip-missing", help="Leave out bots whose compiler is not here, with a line for each.")
+        bool,
+        typer.Option(
+            "--skip-missing",
+            help="Leave out bots whose compiler or libraries are not here, with a line for each; not where CI=true.",
+        ),
     ] = False,
 ) -> None:
     """Run the build step of bots, as their bot.toml says, each in its own folder.
 
-    Exit codes: 0 all are built, 1 a build failed, 2 asked wrongly, 3 a compiler is missing, 130 interrupted.
+    A build is shut in as bots are: it may write to the bot's folder alone, where it has a home of its own (.build-home), and
+    has no network unless you add --network. What it leaves running is ended.
+
+    Exit codes: 0 all are built, 1 a build failed, 2 asked wrongly, 3 a compiler or a library is missing, 130 interrupted.
     """
     sources = [find_bot(text, Path.cwd()) for text in bots or ["."]]
+    skips = skip_missing and os.environ.get("CI", "").lower() != "true"
+    choice = choose_sandbox(sandbox.value)
+    if choice.kind == "none" and any(source.build for source in sources):
+        typer.echo(choice.line.replace("Bots run", "Builds run", 1), err=True)
+
+    def run(source: BotSource) -> Outcome:
+        return build(
+            source, seconds=seconds, live=not quiet, sandbox=choice.kind, network=network, memory_mib=memory_mib
+        )
+
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        codes = [_build(source, seconds, quiet, skip_missing) for source in sources]
+        codes = [_build(source, run, skips) for source in sources]
     except KeyboardInterrupt:
         typer.echo("referee: interrupted; what was being built is not built", err=True)
         codes = [BuildExit.INTERRUPTED]
@@ -51,19 +86,22 @@ def build_command(
     raise typer.Exit(int(max(codes, key=list(BuildExit).index)))
 
 
-def _build(source: BotSource, seconds: float, quiet: bool, skip_missing: bool) -> BuildExit:
+def _build(source: BotSource, run: Callable[[BotSource], Outcome], skips: bool) -> BuildExit:
     """Builds one bot and tells how it went."""
     if not source.build:
         typer.echo(f"{source.name}: nothing to build")
         return BuildExit.BUILT
+    remedy = "left out" if skips else "install it"
     missing = missing_tools(source.build)
     if missing:
-        remedy = "left out" if skip_missing else "install it"
         typer.echo(f"{source.name}: not on the PATH: {', '.join(missing)}; {remedy}", err=True)
-        return BuildExit.BUILT if skip_missing else BuildExit.NO_TOOLS
+        return BuildExit.BUILT if skips else BuildExit.NO_TOOLS
     line = source.build[2] if source.build[:2] == ("sh", "-c") else shlex.join(source.build)
     typer.echo(f"{source.name}: {plain_text(line)}")
-    outcome = build(source, seconds=seconds, live=not quiet)
+    outcome = run(source)
+    if outcome.lacks:
+        typer.echo(f"{source.name}: {plain_text(outcome.failure)}; {remedy}", err=True)
+        return BuildExit.BUILT if skips else BuildExit.NO_TOOLS
     if outcome.failure:
         if outcome.words:
             typer.echo(outcome.words, err=True)
@@ -90,7 +128,7 @@ def new(
     """
     project = new_bot(language, name, Path.cwd(), sample=sample, home=home)
     typer.echo(f"{name}/ is a bot in {TITLES[language]} that plays as {sample} does. Go on with:")
-    steps = [f"cd {name}", *["referee build"] * project.built, "referee play . careful", "referee check ."]
+    steps = [f"cd {name}", *[build_step(language)] * project.built, "referee play . careful", "referee check ."]
     for step in steps:
         typer.echo(f"    {step}")
     if project.home is None:

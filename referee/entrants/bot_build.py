@@ -4,23 +4,23 @@ A bot is built when every product that its ``run`` names is there: each word of 
 builds write to (``target/release/mybot``, ``dist/bot.js``). A ``:`` in a word separates paths, as in a class path.
 """
 
-import contextlib
-import os
+import asyncio
 import re
-import secrets
 import shutil
-import subprocess
 import tempfile
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Final, Protocol
+from typing import Final, Protocol
 
 from referee.definitions.problems import Problem, plain
 from referee.entrants.bot_digest import PRODUCTS
 from referee.entrants.bot_source import BotError, BotSource
-from referee.seats.trees import MARKER, Signs, Tree, adopt_orphans, owner
+from referee.entrants.build_process import MEMORY_MIB, Ended, Step, run_step
+from referee.faults import Fault
+from referee.seats.program import LaunchError
+from referee.seats.sandbox import Kind
 
 TOOLS: Final = {
     "cargo": "Rust 1.88 or newer: https://rustup.rs",
@@ -38,17 +38,49 @@ TOOLS: Final = {
 }
 """What brings a program that builds call, by its name."""
 
+_GRPC_CPP: Final = (
+    "the C++ libraries of gRPC (apt install pkg-config libgrpc++-dev libprotobuf-dev protobuf-compiler-grpc)"
+)
+_LACKS: Final = tuple(
+    (re.compile(pattern), told)
+    for pattern, told in (
+        (r"package\s+configuration\s+file\s+provided\s+by\s+\"gRPC\"|Could\s+NOT\s+find\s+gRPC", _GRPC_CPP),
+        (r"Could\s+NOT\s+find\s+Protobuf|provided\s+by\s+\"[Pp]rotobuf\"", _GRPC_CPP),
+        (r"\"gRPC::grpc_cpp_plugin\"\s+references\s+the\s+file|Target\s+\"?protobuf::protoc\"? not found", _GRPC_CPP),
+        (r"fatal error: ['\"]?(grpcpp|google/protobuf)/\S+ (No such file|file not found)", _GRPC_CPP),
+        (r"No\s+CMAKE_CXX_COMPILER\s+could\s+be\s+found", "a C++ compiler (apt install g++)"),
+        (
+            r"No\s+compiler\s+is\s+provided\s+in\s+this\s+environment",
+            "a Java compiler (apt install default-jdk-headless)",
+        ),
+        (r"linker `(cc|gcc|clang)` not found", "a C compiler (apt install gcc)"),
+    )
+)
+"""What tools say when a library or a compiler that they call is not installed, and what brings it."""
+
+_NO_NETWORK: Final = re.compile(
+    r"could not resolve|name or service not known|temporary failure in name resolution|unknown host|UnknownHostException"
+    r"|ENOTFOUND|EAI_AGAIN|ENOTCACHED|network is unreachable|no address associated|lookup disabled by GOPROXY=off"
+    r"|--offline was specified|without the offline flag|because you're offline|dial tcp|failed to establish a new connection"
+    r"|no matching distribution found|could not find a version that satisfies",
+    re.IGNORECASE,
+)
+"""What tools say when they wanted to fetch something."""
+
 SHOWN_LINES: Final = 60
-_ENDING_S: Final = 3.0
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a build went. ``failure`` is one sentence, empty if it went well; ``words`` the end of its output if kept."""
+    """How a build went. ``failure`` is one sentence, empty if it went well; ``words`` the end of its output if it failed.
+
+    ``lacks``: it failed because something that it needs is not installed here.
+    """
 
     seconds: float
     failure: str = ""
     words: str = ""
+    lacks: bool = False
 
 
 class Built(Protocol):
@@ -109,68 +141,69 @@ def missing_tools(build: Sequence[str]) -> tuple[str, ...]:
     return tuple(f"{word} ({TOOLS[word]})" if word in TOOLS else word for word in missing)
 
 
-def build(source: BotSource, *, seconds: float, live: bool) -> Outcome:
-    """Runs the build step in the bot's folder, for at most so many seconds, with the caller's own environment.
+def build(
+    source: BotSource,
+    *,
+    seconds: float,
+    live: bool,
+    sandbox: Kind = "none",
+    network: bool = False,
+    memory_mib: int = MEMORY_MIB,
+) -> Outcome:
+    """Runs the build step in the bot's folder, for at most so many seconds: see :mod:`referee.entrants.build_process`.
 
-    With ``live`` its output goes where ours goes, else the end of it is kept. Whatever it has started is ended when it
-    ends, is late, or an exception (Ctrl-C) comes by.
+    With ``live`` its output is shown as it comes, else the end of it is kept. Whatever it has started is ended when it ends,
+    is late, or an exception (Ctrl-C) comes by. Call it in the main thread, outside of an event loop.
     """
+    step = Step(source.name, source.build, source.folder.absolute(), sandbox, network, memory_mib)
     started = time.monotonic()
-    with tempfile.TemporaryFile() as kept:
+    with tempfile.TemporaryDirectory(prefix="referee-build-") as place:
         try:
-            code = _run(source, None if live else kept, seconds)
-        except OSError as error:
-            return Outcome(0.0, f"{source.build[0]} cannot be started: {error.strerror}")
-        took = time.monotonic() - started
-        failure = _failure(source, code, seconds)
-        return Outcome(took, failure, _end_of(kept) if failure else "")
+            ended = asyncio.run(run_step(step, Path(place, "log"), seconds=seconds, live=live))
+        except LaunchError as error:
+            return Outcome(0.0, str(error))
+    took = time.monotonic() - started
+    failure = _failure(source, ended, seconds)
+    if not failure:
+        return Outcome(took)
+    lacks = missing_libraries(ended.words)
+    if lacks:
+        return Outcome(took, f"what it needs is not here: {lacks}", lacks=True)
+    if sandbox != "none" and not network:
+        failure = _want_of_network(failure, ended.words)
+    return Outcome(took, failure, "\n".join(ended.words.splitlines()[-SHOWN_LINES:]))
 
 
-def _failure(source: BotSource, code: int | None, seconds: float) -> str:
-    if code is None:
+def _failure(source: BotSource, ended: Ended, seconds: float) -> str:
+    if ended.late:
         return f"it was not done after {seconds:g} seconds and was ended; --seconds gives it more"
-    if code:
-        return f"its build step ended with exit code {code}" if code > 0 else f"its build step ended by signal {-code}"
+    end = ended.exit
+    if end.fault is Fault.RESOURCE_MEM:
+        return f"its build step was ended: {_lower(end.sentence)} --memory-mib gives it more"
+    if end.fault is not None and end.fault is not Fault.CRASH:
+        return f"its build step was ended: {_lower(end.sentence)}".rstrip(".")
+    if end.signal is not None:
+        return f"its build step ended by signal {end.signal}"
+    if end.code != 0:
+        return f"its build step ended with exit code {end.code}"
     missing = missing_products(source)
     if missing:
         return f'its build step brought no {missing[0]}, which "run" names: correct build or run in its bot.toml'
     return ""
 
 
-def _run(source: BotSource, output: IO[bytes] | None, seconds: float) -> int | None:
-    """The exit code of the build step, ``None`` if it was late. Raises ``OSError`` if it cannot be started."""
-    adopt_orphans()
-    signs = Signs(secrets.randbits(62), f"{owner()}.{secrets.token_hex(8)}")
-    popen = subprocess.Popen(  # noqa: S603  # starting what a bot's manifest says is what it is for
-        source.build,
-        cwd=source.folder,
-        env=os.environ | {MARKER: signs.marker},
-        stdin=subprocess.DEVNULL,
-        stdout=output,
-        stderr=output,
-        start_new_session=True,
-    )
-    tree = Tree(popen.pid, signs)
-    try:
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            return popen.wait(seconds)
-        return None
-    finally:
-        if popen.poll() is None:
-            popen.kill()
-        _sweep(tree)
-        popen.wait()
+def _lower(sentence: str) -> str:
+    return sentence[:1].lower() + sentence[1:]
 
 
-def _sweep(tree: Tree) -> None:
-    """Ends what the build step has started and left."""
-    end = time.monotonic() + _ENDING_S
-    while tree.strike() and time.monotonic() < end:
-        time.sleep(0.01)
+def missing_libraries(words: str) -> str:
+    """What the output of a build says is not installed, with what brings it; empty if it is something else."""
+    return "; ".join(dict.fromkeys(told for pattern, told in _LACKS if pattern.search(words)))
 
 
-def _end_of(output: IO[bytes]) -> str:
-    output.seek(0, os.SEEK_END)
-    output.seek(max(output.tell() - 64 * 1024, 0))
-    lines = output.read().decode(errors="replace").splitlines()
-    return "\n".join(lines[-SHOWN_LINES:])
+def _want_of_network(failure: str, words: str) -> str:
+    if _NO_NETWORK.search(words):
+        return (
+            f"{failure}: it fetches packages, and a build has the network only with --network; run it again with that"
+        )
+    return f"{failure} (it had no network; --network gives it one)"

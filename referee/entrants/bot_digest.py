@@ -6,7 +6,7 @@ with the content behind them, links to folders by their target.
 What does not count: traces of tools (``__pycache__``, ``.git``, virtual environments, caches; ``leagues`` and
 ``failures``, which ``referee play`` and ``check`` write where they are called), and, for a bot that says
 how it is built, the folders that builds write to (``target``, ``build``, ``dist``, ``out``, ``bin``, ``obj``,
-``node_modules``, ``.gradle``), because no compiler promises to write the same bytes again. A bot that is built must
+``node_modules``, ``.gradle``, ``.build-home``), because no compiler promises to write the same bytes again. A bot that is built must
 therefore leave its products in one of these; a bot without ``build`` is judged by everything that is there.
 """
 
@@ -35,7 +35,7 @@ TRACES = frozenset(
 )
 """Names of files and folders that never count."""
 
-PRODUCTS = frozenset({".gradle", "bin", "build", "dist", "node_modules", "obj", "out", "target"})
+PRODUCTS = frozenset({".build-home", ".gradle", "bin", "build", "dist", "node_modules", "obj", "out", "target"})
 """Names of folders that do not count for a bot that is built."""
 
 MOST_FILES = 20_000

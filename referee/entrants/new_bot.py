@@ -60,6 +60,11 @@ class Project:
     home: str | None
 
 
+def build_step(language: str) -> str:
+    """The command that builds a new project. All but those in C++ fetch packages, the first time at least."""
+    return "referee build" if language == "cpp" else "referee build --network"
+
+
 def languages() -> tuple[str, ...]:
     """The languages that there are samples in."""
     root = shipped_folder("sample_bots")
@@ -141,7 +146,7 @@ def _ignored(language: str) -> list[str]:
 
 def _readme(language: str, name: str, sample: str, old: str, *, built: bool) -> str:
     """What to do with the project; then what the samples' own README says after its first steps."""
-    steps = ["referee build"] * built + ["referee play . careful", "referee check ."]
+    steps = [build_step(language)] * built + ["referee play . careful", "referee check ."]
     lines = [
         f"# {name}",
         "",

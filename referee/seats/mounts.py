@@ -132,3 +132,36 @@ def _is_public(path: Path) -> bool:
     mode = path.stat().st_mode
     needed = 0o005 if stat.S_ISDIR(mode) else 0o004
     return mode & needed == needed
+
+
+_BUILD_CONFIGURATION = ("/etc/maven", "/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/ca-certificates", "/etc/pki/tls")
+"""What tool-chains read besides programs and libraries; /etc/ssl itself holds private keys."""
+
+_NETWORK_CONFIGURATION = ("resolv.conf", "hosts", "host.conf", "nsswitch.conf", "gai.conf", "services", "protocols")
+
+BUILD_TEMPORARY_BYTES = 512 * 1024 * 1024
+"""The size of /tmp in a build; what is larger goes to the build's own home, on the disk."""
+
+
+def build_mounts(folder: Path, reads: Iterable[Path], *, network: bool) -> list[str]:
+    """The options that build the file system of a build: the system and ``reads`` read-only, ``folder`` writable.
+
+    With ``network`` also what tells where names are looked up. Raises LaunchError if the folder holds more than a bot.
+    """
+    if is_too_wide(folder):
+        raise LaunchError(f"bot {folder.name}: folder {folder} holds more than a bot: move the bot to one of its own")
+    made: set[Path] = set()
+    options = [*_system(made), "--proc", "/proc", "--dev", "/dev"]
+    for place in ("/dev/shm", HOME):
+        options += ["--perms", "1777", "--size", str(BUILD_TEMPORARY_BYTES), "--tmpfs", place]
+    options += ["--remount-ro", "/dev"]
+    names = [*_BUILD_CONFIGURATION, *(f"/etc/{name}" for name in _NETWORK_CONFIGURATION if network)]
+    for path in map(Path, names):
+        if path.exists():
+            # Some are links into /run, which is not shown.
+            options += [*_parents(path, made), "--ro-bind", str(path.resolve()), str(path)]
+    wanted = {path.absolute() for path in reads if path.exists()}
+    options += _read_only(sorted(path for path in wanted if not path.is_relative_to(folder)), made)
+    if not _is_system(folder):
+        options += _parents(folder, made)
+    return [*options, "--bind", str(folder), str(folder)]

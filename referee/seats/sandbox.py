@@ -14,13 +14,14 @@ import select
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Literal
 
 from referee.seats.limits import Limits, limited
-from referee.seats.mounts import HOME, mounts
+from referee.seats.mounts import HOME, build_mounts, mounts
 from referee.seats.program import PACKAGE, Command, LaunchError
 from referee.seats.seccomp import bot_filter
 from referee.seats.trees import adopt_orphans
@@ -213,3 +214,37 @@ def _filled_pipe(data: bytes) -> int:
     os.write(into, data)
     os.close(into)
     return out
+
+
+def put_build_in_box(
+    argv: Sequence[str], folder: Path, limits: Limits, reads: Iterable[Path] = (), *, home: Path, network: bool = False
+) -> Box:
+    """The command line that runs a build step in bubblewrap: its ``folder`` is writable, ``reads`` and the system are not.
+
+    It runs as whoever owns the folder, who alone can write there; what else that user owns is not shown. ``home``, in the
+    folder, is the home of that user inside. Raises LaunchError if the folder cannot be shown.
+    """
+    root, owner = os.geteuid() == 0, folder.stat()
+    user, group = (owner.st_uid, owner.st_gid) if root else (os.getuid(), os.getgid())
+    visible = build_mounts(folder, reads, network=network)
+    info, tell = os.pipe()
+    passwd = f"build:x:{user}:{group}:build:{home}:/bin/sh\n".encode()
+    handles = [tell, _filled_pipe(passwd)]
+    line = [_tool("bwrap"), "--die-with-parent", "--new-session", "--unshare-ipc", "--unshare-pid", "--unshare-uts"]
+    line += ["--unshare-cgroup-try", "--hostname", "build", "--info-fd", str(tell)]
+    line += [] if network else ["--unshare-net"]
+    if not root:
+        line += ["--unshare-user"]
+    elif user == 0:
+        line += ["--cap-drop", "ALL"]
+    line += [*visible, "--perms", "0644", "--ro-bind-data", str(handles[1]), "/etc/passwd", "--remount-ro", "/"]
+    code = bot_filter()
+    if code is not None:
+        handles.append(_filled_pipe(code))
+        line += ["--seccomp", str(handles[2])]
+    line += ["--chdir", str(folder), "--"]
+    if root and user != 0:
+        line += [_tool("setpriv"), f"--reuid={user}", f"--regid={group}", "--clear-groups", "--inh-caps=-all", "--"]
+    # A limit on tasks would count all that this user runs, unless the user namespace counts its own.
+    inner = limited(list(argv), limits, own_user=not root and _namespaces_count_tasks())
+    return Box((*line, *inner), tuple(handles), user, info)

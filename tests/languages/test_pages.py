@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from referee.entrants.new_bot import TITLES
+from referee.entrants.new_bot import TITLES, build_step
 from tests.languages.tools import BOTS, LANGUAGES, ROOT
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -56,7 +56,7 @@ def _is_alike(path: Path, bot: str) -> bool:
 def test_the_steps_are_the_same_everywhere(language: str) -> None:
     text = (DOCS / "languages" / f"{language}.md").read_text("utf-8")
     (steps,) = re.findall(r"^```sh\n(.*?)```", text, re.MULTILINE | re.DOTALL)
-    build = [] if language == "python" else ["referee build"]
+    build = [] if language == "python" else [build_step(language)]
     assert steps.splitlines() == [
         f"referee new {language} mybot",
         "cd mybot",

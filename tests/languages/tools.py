@@ -18,6 +18,7 @@ import pytest
 
 from referee.definitions.shipped import shipped_folder
 from referee.entrants.bot_source import BotSource, find_bot
+from referee.entrants.build_process import HOME
 
 ROOT: Final = shipped_folder("sample_bots")
 BOTS: Final = ("random", "careful")
@@ -78,20 +79,21 @@ def run(line: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
 def built(language: str, bot: str) -> BotSource:
     """The sample bot, built: once in a run of the tests, whichever worker comes first."""
     folder = ROOT / language / bot
-    if language == "rust" and bot != "random":
-        _begin_with(built(language, "random").folder / "target", folder / "target")
+    if language != "cpp" and bot != "random":
+        begin_with(built(language, "random").folder, folder)
     with _alone(folder) as done_before:
         if not done_before:
-            done = command("build", str(folder), "--quiet", "--seconds", "600", folder=folder)
+            done = command("build", str(folder), "--network", "--quiet", "--seconds", "600", folder=folder)
             assert done.returncode == 0, done.stdout + done.stderr
     return find_bot(str(folder), folder)
 
 
-def _begin_with(theirs: Path, ours: Path) -> None:
-    """Cargo compiles what both bots need once, if the second finds what the first has brought."""
-    with _alone(ours.parent, "copied"):
-        if not ours.exists():
-            shutil.copytree(theirs, ours, symlinks=True)
+def begin_with(theirs: Path, ours: Path) -> None:
+    """What tools have fetched and compiled for one bot, copied to another, so that it is fetched and compiled once."""
+    for name in [HOME, *["target"] * (theirs / "Cargo.toml").exists()]:
+        with _alone(ours, f"copied-{name}"):
+            if (theirs / name).is_dir() and not (ours / name).exists():
+                shutil.copytree(theirs / name, ours / name, symlinks=True)
 
 
 @contextlib.contextmanager
