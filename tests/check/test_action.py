@@ -1,5 +1,6 @@
 """The GitHub Action: its script runs the check, writes a summary, and hands the exit code on."""
 
+import json
 import os
 import re
 import shlex
@@ -74,6 +75,31 @@ def test_a_bot_with_a_build_step_is_built_first(tmp_path: Path) -> None:
     assert run(tmp_path, BOT="made").returncode == 1
 
 
+@pytest.mark.parametrize(
+    ("bot", "runs"),
+    [
+        ("python3 my-bot.py --fast", 1),
+        ("'python3 my-bot.py --fast'", 1),
+        ("'python3 my-bot.py' careful", 2),
+        ("careful 'python3 my-bot.py'", 2),
+        ("careful random", 2),
+        ("my-bot.py careful", 2),
+    ],
+)
+def test_a_command_is_one_bot_with_quotes_or_without(tmp_path: Path, bot: str, runs: int) -> None:
+    """YAML takes the outer quotes away: ``bot: "node bot.js"`` arrives bare."""
+    (tmp_path / "my-bot.py").write_text(ANY_LEGAL, "utf-8")
+    done = run(tmp_path, BOT=bot, ARGUMENTS="--deals 0 --sandbox none --seed 'a seed'")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(json.loads((tmp_path / "rules-check" / "report.json").read_text("utf-8"))["runs"]) == runs
+
+
+def test_open_quotes_are_an_error_that_says_so(tmp_path: Path) -> None:
+    done = run(tmp_path, BOT="'node bot.js")
+    assert done.returncode == 2
+    assert done.stderr == "referee: bot: 'node bot.js: quotes that are open; close them\n"
+
+
 @pytest.mark.parametrize("evil", ["bot.py; touch owned", "$(touch owned)", "`touch owned`"])
 def test_an_input_is_never_run_by_a_shell(tmp_path: Path, evil: str) -> None:
     (tmp_path / "bot.py").write_text(ANY_LEGAL, "utf-8")
@@ -85,8 +111,8 @@ def test_an_input_is_never_run_by_a_shell(tmp_path: Path, evil: str) -> None:
 def test_the_template_is_short_and_names_this_action() -> None:
     text = (ACTION / "bot-ci.yml").read_text("utf-8")
     assert len(text.splitlines()) <= 7
-    assert ".github/actions/check@v" in text
-    assert f"@v{referee.__version__}," in text
+    # A branch, which is there from the first day; a tag may be named once there is one.
+    assert "OWNER/referee/.github/actions/check@main, with" in text
 
 
 def test_the_inputs_reach_the_script() -> None:

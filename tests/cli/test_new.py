@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-import referee
 from referee.definitions.shipped import shipped_folder
 from referee.entrants import new_bot as module
 from referee.entrants.bot_source import BotError, find_bot
@@ -25,7 +24,7 @@ def test_a_python_project_plays_and_passes_the_check(tmp_path: Path) -> None:
     played = run_referee(tmp_path / "my-bot", "play", ".", "careful", "-n", "2", "--output", "plain")
     assert played.returncode == 0, played.stderr
     workflow = (tmp_path / "my-bot" / ".github" / "workflows" / "rules.yml").read_text()
-    assert f"uses: somebody/referee/.github/actions/check@v{referee.__version__}," in workflow
+    assert "uses: somebody/referee/.github/actions/check@main," in workflow
 
 
 def test_a_careful_bot_may_be_the_beginning(tmp_path: Path) -> None:
