@@ -21,6 +21,7 @@ from referee.hall import Hall
 from referee.protocol import wire
 from referee.seats.guest import MAX_MESSAGE_BYTES, Guest, Stream
 from referee.seats.starvation import PERIOD as STARVATION_PERIOD
+from referee.seats.wrong_tokens import WrongTokens
 from referee.session import STARVED_MOST, Session
 
 _LOG = logging.getLogger(__name__)
@@ -80,6 +81,7 @@ class Host:
         self.on_hung: Callable[[Guest], None] = lambda _guest: None
         self.due_us = _NEVER_US
         self._looked_us = self._stalled_us = 0
+        self.wrong_tokens = WrongTokens()
 
     def admit(self, guest: Guest) -> None:
         """Lets a guest in who shows its token."""
@@ -163,16 +165,28 @@ class Host:
             return
         guest = self._authenticate(door, call)
         if guest is None:
-            call.finish(Status.UNAUTHENTICATED, "no session has this token")
+            if door.owner is None:
+                self.wrong_tokens.came(call.peer, monotonic_us())
+                self._begin_task(self._refuse(call))
+            else:
+                call.finish(Status.UNAUTHENTICATED, "no session has this token")
             return
         budget = self._servers[door].budget or self._budgets.setdefault(guest, Budget(_BURST, _UNITS_A_SECOND))
         most = _OWN_CONNECTIONS if door.owner is not None else CONNECTIONS_A_BOT
         self._servers[door].trust(call.connection, guest, budget, most)
         work = _Play(self, guest, call).begin()
         if work is not None:
-            task = asyncio.get_running_loop().create_task(work)
-            self._streams.add(task)
-            task.add_done_callback(self._streams.discard)
+            self._begin_task(work)
+
+    def _begin_task(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._streams.add(task)
+        task.add_done_callback(self._streams.discard)
+
+    async def _refuse(self, call: Call) -> None:
+        """Refuses a stream whose token nobody has; it has to wait for that."""
+        await self.wrong_tokens.slow()
+        call.finish(Status.UNAUTHENTICATED, "no session has this token")
 
     def _authenticate(self, door: Door, call: Call) -> Guest | None:
         """The guest whose token the call shows."""
@@ -232,6 +246,7 @@ class Host:
                 self._check_reading(guest, passed)
             else:
                 guest.check_join(now)
+        self.wrong_tokens.look(now)
         self.made_room()
         self.pump()
 

@@ -18,6 +18,7 @@ from referee.protocol import wire
 from referee.rules.conduct import STRAYS
 from referee.seats.guest import Stream
 from referee.server import SERVICE
+from referee.tournament.listening import ListenError
 from referee.tournament.venue import server_credentials
 from tests.inn import JOIN, Code, Inn, dial, end_of, hear, play_on, say, tell, until
 from tests.tls import CERTIFICATE, write_pair
@@ -34,6 +35,30 @@ def test_nobody_is_let_in_without_the_right_token(tmp_path: Path, token: str) ->
     inn = tell(tmp_path, story)
     assert (inn.faults, inn.losses) == ([], [])
     assert inn.guests[0].streams == 0
+
+
+def test_wrong_tokens_at_the_server_for_remote_bots_are_told_and_keep_no_right_one_out(tmp_path: Path) -> None:
+    """While a hundred of them wait for their refusal, a bot joins at once."""
+    told: list[str] = []
+
+    async def story(inn: Inn) -> None:
+        inn.host.wrong_tokens.tell = told.append
+        good = inn.guest("good")
+        async with inn.door(address="tcp:127.0.0.1:0") as door, contextlib.AsyncExitStack() as stack:
+            wrong = [await stack.enter_async_context(dial(door, f"guess-{number}")) for number in range(100)]
+            ends = [asyncio.ensure_future(end_of(call)) for call in wrong]
+            async with dial(door, good.token) as call:
+                await say(call, JOIN)
+                assert (await hear(call)).joined.name == "good"
+            assert {code for code, _ in await asyncio.gather(*ends)} == {Code.UNAUTHENTICATED}
+        inn.host.wrong_tokens.close()
+        assert inn.host.wrong_tokens.total == 100
+
+    inn = tell(tmp_path, story)
+    assert (inn.faults, inn.guests[0].streams) == ([], 1)
+    assert told[0].startswith("A stream with a token that no bot of this league has, from 127.0.0.1: refused.")
+    assert told[1].startswith("99 streams with a token")
+    assert len(told) == 2
 
 
 def test_a_token_of_another_at_ones_own_door_is_a_breach_of_policy(tmp_path: Path) -> None:
@@ -123,7 +148,7 @@ def test_over_tls_a_bot_needs_the_certificate(tmp_path: Path) -> None:
 
 def test_a_missing_certificate_is_an_error_that_names_the_file(tmp_path: Path) -> None:
     certificate, _ = write_pair(tmp_path)
-    with pytest.raises(FileNotFoundError, match=r"nowhere\.pem"):
+    with pytest.raises(ListenError, match=r"nowhere\.pem: there is no such file"):
         server_credentials((certificate, str(tmp_path / "nowhere.pem")))
     assert server_credentials(None) is None
 

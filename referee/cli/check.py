@@ -34,10 +34,11 @@ from referee.rules.conduct import EDITIONS
 from referee.seats.guest import START_SECONDS
 from referee.seats.program import Command, LaunchError
 from referee.seats.sandbox import choose_sandbox
+from referee.tournament.listening import ListenError, check_address
 
 LONG_DEALS = 5000
 FORMATS = ("json", "junit", "html", "md", "badge", "events")
-USAGE = (SelectionError, BaselineError, WitnessError, BotError, RuleSetError, LaunchError)
+USAGE = (SelectionError, BaselineError, WitnessError, BotError, RuleSetError, LaunchError, ListenError)
 """What may be wrong with a bot's path, an option or a file."""
 
 BotArguments = Annotated[
@@ -193,9 +194,7 @@ def _baseline(path: Path | None) -> Baseline | None:
 
 def _remote(frame: Plan) -> Plan:
     """The plan for a bot that dials in; its address and token are printed."""
-    host, _, port = frame.listen.rpartition(":")
-    if not host or not port.isdigit():
-        raise SelectionError(f"--listen {frame.listen}: write HOST:PORT, such as 127.0.0.1:7400")
+    check_address(frame.listen)
     token = secrets.token_urlsafe(24)
     typer.echo(f"waiting: REFEREE_ADDRESS=tcp:{frame.listen} REFEREE_TOKEN={token}", err=True)
     return replace(frame, name="the bot that dials in", token=token)

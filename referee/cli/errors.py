@@ -11,6 +11,7 @@ from referee.scheduling.schedule import ScheduleError
 from referee.seats.program import LaunchError
 from referee.store import StoreError
 from referee.tournament.league import LeagueError
+from referee.tournament.listening import ListenError
 
 EXPECTED: Final = (
     ProblemsError,
@@ -26,7 +27,7 @@ EXPECTED: Final = (
 )
 """What may be wrong with a file, a bot or an option."""
 
-_USAGE = (ProblemsError, ScheduleError, ScriptError, RuleSetError)
+_USAGE = (ListenError, ProblemsError, ScheduleError, ScriptError, RuleSetError)
 
 
 def exit_code(error: BaseException) -> int:

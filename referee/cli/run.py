@@ -39,6 +39,7 @@ from referee.tournament.league import (
     read_league,
     store_path,
 )
+from referee.tournament.listening import check_address, check_certificate
 from referee.tournament.runner import Outcome, Runner
 from referee.tournament.table_of import standings_of
 
@@ -116,13 +117,13 @@ def run(
     require_built(roster.bots)
     path, earlier = seasons(store, store_path(str(definition_file), LEAGUES), fresh=new_season or new_version)
     choice = cache(partial(shut_in, sandbox, roster, trust_bots, console))
+    door = ("", None) if dry_run else _door(definition, listen, insecure, tls_cert, tls_key)
     if time is not None:
         definition = timed(definition, roster, seconds_of(time), choice, path, earlier, workers, console)
     if dry_run:
         for line in dry_lines(definition, roster, choice, earlier, workers):
             typer.echo(line)
         return
-    door = _door(definition, listen, insecure, tls_cert, tls_key)
     if path.exists():
         _check_same(path, definition)
         console.print(f"Going on with {path}", markup=False)
@@ -177,17 +178,19 @@ def shut_in(wanted: Sandbox, roster: Roster, trusted: bool, console: Console) ->
 def _door(
     definition: Definition, listen: str, insecure: bool, cert: Path | None, key: Path | None
 ) -> tuple[str, tuple[str, str] | None]:
-    """The address for remote bots and the files of its certificate; raises ``LeagueError`` with the remedy."""
+    """The address for remote bots and the files of its certificate; ``LeagueError`` or ``ListenError`` with the remedy."""
     if not any(bot.remote for bot in definition.bots):
         return "", None
     if not listen:
         raise LeagueError("this tournament has remote bots: say where they dial in, such as --listen 127.0.0.1:7400")
     if (cert is None) != (key is None):
         raise LeagueError("--tls-cert and --tls-key go together")
-    host = listen.rpartition(":")[0]
-    if cert is None and not insecure and host not in ("127.0.0.1", "localhost", "[::1]"):
+    host, _ = check_address(listen)
+    if cert is None and not insecure and host not in ("127.0.0.1", "localhost", "::1"):
         raise LeagueError(f"{host} is not this machine alone: give --tls-cert and --tls-key, or --insecure")
     tls = (str(cert), str(key)) if cert and key else None
+    if tls is not None:
+        check_certificate(*tls)
     return f"{'tls' if tls else 'tcp'}:{listen}", tls
 
 

@@ -68,6 +68,10 @@ class Quiet:
             soft_wrap=True,
         )
 
+    def wrong_tokens(self, sentence: str) -> None:
+        """Streams with a token that no bot has: how many, and from where."""
+        self._line(f"refused  {sentence}", "yellow")
+
     def _line(self, text: str, style: str) -> None:
         self._console.print(Text(plain_text(text, 600), style=style), soft_wrap=True)
 

@@ -157,6 +157,9 @@ class _Watch:
     def remote(self, entrant: str, address: str, token: str) -> None:
         """Nothing to note."""
 
+    def wrong_tokens(self, sentence: str) -> None:
+        """Nothing to note."""
+
 
 def schedule_of(definition: Definition, roster: Roster) -> Schedule:
     """The schedule that a definition makes of these entrants."""

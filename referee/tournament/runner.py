@@ -126,7 +126,7 @@ class Runner:
         open_ = {row.id for row in self._store.sets() if row.state == "OPEN"}
         slots = {slot for game in self._schedule.fixtures if game.set_id in open_ for slot in game.processes}
         remote = {(key, slot): partial(self._sink.expected, key) for key, slot in slots if key in self._remote}
-        self._venue = Venue(self._plan, self._sink.remote_fault)
+        self._venue = Venue(self._plan, self._sink.remote_fault, self._sink.wrong_tokens)
         await self._venue.open(remote)
 
     def _stages(self, play: Callable[[Sequence[PlannedSet]], None]) -> None:

@@ -36,6 +36,9 @@ class Listener(Protocol):
     def remote(self, entrant: str, address: str, token: str) -> None:
         """A remote entrant may dial in now."""
 
+    def wrong_tokens(self, sentence: str) -> None:
+        """Somebody has dialled in with a token that no entrant has."""
+
 
 Event = tuple[str, tuple[Any, ...]]
 
@@ -161,6 +164,10 @@ class StoreSink:
     def remote_fault(self, entrant: str, fault: Fault, sentence: str) -> None:
         """Stores a fault of a remote entrant, whose log is elsewhere."""
         self.fault(entrant, fault, sentence, Path("-"))
+
+    def wrong_tokens(self, sentence: str) -> None:
+        """Tells the listener of streams with a token that nobody has."""
+        self._listener.wrong_tokens(sentence)
 
     def take(self, events: Sequence[Event]) -> None:
         """Takes over what a worker has collected."""

@@ -19,6 +19,7 @@ from referee.seats.guest import Guest, Terms
 from referee.seats.keeper import Keeper, RemoteKeeper
 from referee.server import Door, Host, monotonic_us
 from referee.table import Table
+from referee.tournament.listening import check_certificate
 from referee.tournament.plan import LeaguePlan
 
 Slot = tuple[str, int]
@@ -39,8 +40,13 @@ class Venue:
     the referee has ended what keeps the clocks or the bots.
     """
 
-    def __init__(self, plan: LeaguePlan, note: Callable[[str, Fault, str], None]) -> None:
-        """``note`` is told of every fault of a remote entrant outside a single decision."""
+    def __init__(
+        self,
+        plan: LeaguePlan,
+        note: Callable[[str, Fault, str], None],
+        wrong_tokens: Callable[[str], None] = lambda _sentence: None,
+    ) -> None:
+        """``note`` is told of every fault of a remote entrant outside a single decision, ``wrong_tokens`` of strangers."""
         self.plan, self._note = plan, note
         self.hall = Hall(_nobody_plays)
         self.host = Host(self.hall, plan.asked_at_once)
@@ -50,6 +56,7 @@ class Venue:
         self._doors = contextlib.AsyncExitStack()
         self._tasks: set[asyncio.Task[None]] = set()
         self.host.on_hung = self._hung
+        self.host.wrong_tokens.tell = wrong_tokens
 
     async def open(self, remote: Mapping[Slot, Callable[[str, str], None]]) -> None:
         """Starts the clocks and lets in these remote bots, each told its address and token by its function.
@@ -105,6 +112,7 @@ class Venue:
 
     async def close(self, *, stopped: bool) -> None:
         """Sends the remote bots off, closes the doors and stops the clocks."""
+        self.host.wrong_tokens.close()
         for keeper in self.keepers.values():
             send_off(keeper.guest, stopped=stopped)
         try:
@@ -159,12 +167,10 @@ def session_token(token: str, slot: int) -> str:
 
 
 def server_credentials(tls: tuple[str, str] | None) -> ssl.SSLContext | None:
-    """What a server needs for TLS, from the files of its certificate and key; raises ``OSError`` naming the file."""
+    """What a server needs for TLS, from the files of its certificate and key; raises ``ListenError`` naming the file."""
     if tls is None:
         return None
-    for file in tls:
-        with open(file, "rb"):  # noqa: PTH123  # the error of ssl does not name the file
-            pass
+    check_certificate(*tls)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.options |= ssl.OP_NO_RENEGOTIATION

@@ -21,7 +21,7 @@ from referee.tournament import runner
 from referee.tournament.league import begin, plan_of, read_league
 from referee.tournament.runner import Outcome, Runner
 from tests.chaos import PATIENCE, REFEREE, ROOT
-from tests.tls import write_pair
+from tests.tls import EXPIRED, OTHER_KEY, write_pair
 
 ANY: Final = "from referee.bot import run\nrun(lambda turn: turn.rng.choice(turn.legal))\n"
 
@@ -299,6 +299,34 @@ def test_a_bot_is_started_by_hand_with_what_the_referee_prints(tmp_path: Path, w
     assert referee.returncode == 0, err
     assert "far" in out
     assert watch.ends() == [0]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--listen", "localhost:0", "--tls-cert", "none.pem", "--tls-key", "key.pem"), "there is no such file"),
+        (("--listen", "localhost:0", "--tls-cert", "certificate.pem", "--tls-key", "other.pem"), "is not the key of"),
+        (("--listen", "localhost:0", "--tls-cert", "expired.pem", "--tls-key", "other.pem"), "has expired"),
+        (("--listen", "localhost:99999"), "a port is a number from 1 to 65535"),
+        (("--listen", "192.0.2.1:7400", "--insecure"), "is no address of this machine"),
+    ],
+)
+def test_what_no_bot_could_reach_or_trust_is_refused_before_anything_is_promised(
+    tmp_path: Path, options: tuple[str, ...], said: str
+) -> None:
+    write_pair(tmp_path)
+    (tmp_path / "other.pem").write_text(OTHER_KEY)
+    (tmp_path / "expired.pem").write_text(EXPIRED)
+    argv = [*REFEREE, "run", str(definition(tmp_path)), *options]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        argv, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert "Commitment" not in done.stdout + done.stderr
+    assert not (tmp_path / "leagues").exists()
 
 
 def test_over_tls_a_bot_is_started_with_the_certificate_to_trust(tmp_path: Path, watches: list[Watch]) -> None:
