@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Self
 
 from referee.check.attendant import PARTING_SECONDS, Attendant, LocalAttendant, RemoteAttendant
+from referee.check.course import Course
 from referee.check.plan import Plan
 from referee.check.pokes import Poke
-from referee.check.position import Position, Setting
-from referee.check.room import Asking, Match, Room
+from referee.check.position import Position, PositionError, Setting
+from referee.check.room import Asking, Late, Match, Room
 from referee.check.sample import seats_of
-from referee.check.scribe import Scribe
+from referee.check.scribe import NOT_COUNTED, Scribe
 from referee.check.subject import CheckHost, Subject
 from referee.faults import Fault
 from referee.protocol import wire
@@ -41,8 +42,8 @@ _NO_ANSWER = Loss(Fault.TIMEOUT_MOVE, "It did not answer in time.")
 class Bench:
     """One bot on the test bench. ``over`` says why no more can be asked; empty while all is well.
 
-    ``starts`` counts how often it has joined, ``silences`` holds every decision that it was late for: the position,
-    and those that it was asked at the same time. ``distrust`` is set when it was lost in a deal it had not played itself.
+    ``starts`` counts how often it has joined, ``silences`` holds every decision that it was late for, ``late`` the last
+    of them, also one that does not count. ``distrust`` is set when it was lost in a deal it had not played itself.
     ``pace`` is how many seconds it takes for a decision, as far as that is known.
     """
 
@@ -53,7 +54,8 @@ class Bench:
         self.distrust = False
         self.starts = self.losses = 0
         self.pace = 0.0
-        self.silences: list[tuple[Position, list[Position]]] = []
+        self.silences: list[Late] = []
+        self.late: Late | None = None
         self._chance = random.Random(f"ids {plan.seed}")  # noqa: S311  # the ids of a check need not be secret
         self._losses: list[Loss] = []
         self._error: BaseException | None = None
@@ -80,7 +82,7 @@ class Bench:
         self.subject.on_join = self._on_join
         self.subject.on_message = scribe.message
         self.host.on_hung = lambda _guest: self.attendant.lost(_NO_ANSWER)
-        self.host.sent_turns = lambda count: scribe.batch(count, self.session.max_in_flight)
+        self.host.sent_turns = self._sent
 
     @property
     def told(self) -> tuple[RuleSet, ...]:
@@ -178,6 +180,10 @@ class Bench:
         patience = loop.time() + _THINKING_SECONDS
         while not in_mid_game and self.session.open and loop.time() < patience:  # noqa: ASYNC110  # nobody tells of it
             await asyncio.sleep(_TICK_S)
+        if self._losses:  # it was ended for another reason, which is judged elsewhere
+            self._losses.clear()
+            self.session.lost_stream(cautious=True)
+            return None
         thinking = min(len(self.session.open) * self.plan.limits.move_us / 1e6, _THINKING_SECONDS)
         end = await self.attendant.see_off(reason, sentence, PARTING_SECONDS + thinking)
         self.session.lost_stream(cautious=True)
@@ -186,16 +192,19 @@ class Bench:
 
     # Asking.
 
-    async def ask(self, positions: Iterable[Position], phase: str, poke: Poke | None = None) -> list[Asking]:
+    async def ask(
+        self, positions: Iterable[Position], phase: str, poke: Poke | None = None, *, stated: bool = False
+    ) -> list[Asking]:
         """Puts these positions to the bot, as many at once as it takes, and waits for the answers.
 
-        A bot with a memory plays each deal from its start.
+        A bot with a memory plays each deal from its start; with ``stated`` only one that says so.
         """
         if self.over:
             return []
         askings = []
         for position in positions:
-            asking = self.room.follow(position, phase) if self.plays_all else self.room.ask(position, phase, poke)
+            follows = self.subject.stateful if stated else self.plays_all
+            asking = self.room.follow(position, phase) if follows else self.room.ask(position, phase, poke)
             if poke is not None and asking.table.open is not None:
                 self.host.pokes[asking.table.open.turn_id] = poke
             askings.append(asking)
@@ -206,6 +215,20 @@ class Bench:
     def plays_all(self) -> bool:
         """Whether the bot must have played what it is asked about: it says so, or it was lost where it had not."""
         return self.subject.stateful or self.distrust
+
+    async def lead(self, course: Course, phase: str = "retest") -> Asking:
+        """Leads the bot through a game by itself, to one turn behind its end, and sees whether it is still there."""
+        losses = self.losses
+        asking = self.room.retrace(course, phase)
+        await self.settle()
+        if not self.over and self.losses == losses:  # the last news may have come without a turn
+            try:
+                self.room.ask(course.begin(), phase)
+            except PositionError:
+                return asking  # its first deal ended before anybody was asked
+            await self.settle()
+        asking.lost = asking.lost or (self.losses > losses and not asking.silent)
+        return asking
 
     def play(self, matches: Iterable[Match], phase: str) -> list[Asking]:
         """Opens tables for whole games; ``settle`` waits for them."""
@@ -246,11 +269,16 @@ class Bench:
             if asking.position is not None:
                 self.room.follow(asking.position, asking.phase)
 
-    def _silent(self, asking: Asking, position: Position, company: list[Position]) -> None:
+    def _sent(self, count: int) -> None:
+        self.room.sent = self.room.open_turns()
+        self.scribe.batch(count, self.session.max_in_flight)
+
+    def _silent(self, asking: Asking, late: Late) -> None:
         """The bot was late: it is ended, for what it says from now on could mean anything."""
-        if asking.poke is None:
-            self.silences.append((position, company))
-            self.scribe.late(asking, position)
+        self.late = late
+        if asking.poke is None and asking.phase not in NOT_COUNTED:
+            self.silences.append(late)
+            self.scribe.late(asking, late.position)
         self.attendant.lost(_NO_ANSWER)
 
     def _broken(self, error: BaseException) -> None:
@@ -274,7 +302,7 @@ class Bench:
                 self.room.close(found[0])
                 if found[0].stated and found[0].poke is None:
                     self._mistrust()
-            self.scribe.lost(loss, found)
+            self.scribe.lost(loss, found, self.room)
         session.lost_stream(cautious=not timed_out)
         if self.losses > MOST_LOSSES or len(self.silences) >= MOST_SILENCES:
             self.over = f"It was lost {self.losses} times." if not timed_out else "It did not answer, more than once."

@@ -47,14 +47,24 @@ def conclude(result: Result, judgement: Judgement, failures: Path | None, games:
     for row in judgement.rows:
         witness: dict[str, Any] | None = None
         if row.witness is not None:
-            data = witness_json(row.witness, row.requirement, result.plan, sandbox, games)
+            data = witness_json(row.witness, row.requirement, result.plan, sandbox, games, result.scribe.deals)
             path = write_witness(data, failures) if failures is not None else None
             witness = {
                 "file": str(path) if path else "",
                 "replay": f"{replay} {path}" if path else "",
                 **{
                     name: data[name]
-                    for name in ("what", "fault", "needs", "asked_again", "origin", "poke", "scene", "log_tail")
+                    for name in (
+                        "what",
+                        "fault",
+                        "needs",
+                        "shown_by",
+                        "asked_again",
+                        "origin",
+                        "poke",
+                        "scene",
+                        "log_tail",
+                    )
                 },
                 "messages": data["messages"][-2:],
             }
@@ -78,6 +88,7 @@ def _verdict(row: Row) -> dict[str, Any]:
         "breaches": row.breaches,
         "exercised": row.exercised,
         "reason": row.reason,
+        "hint": row.hint,
         "issue": row.excuse.issue if row.excuse else "",
     }
 
@@ -112,6 +123,7 @@ def outcome_text(code: Exit) -> str:
         Exit.INCOMPLETE: "incomplete",
         Exit.NOT_READY: "never became ready",
         Exit.HARNESS: "the harness failed",
+        Exit.CANNOT_REPLAY: "cannot be replayed",
         Exit.INTERRUPTED: "interrupted",
     }[code]
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from referee.check.applicable import cannot_arise
 from referee.check.bench import Bench
+from referee.check.blame import find_blame
 from referee.check.events import EventLog
 from referee.check.growth import endurance
 from referee.check.lives import later_lives
@@ -95,6 +96,7 @@ async def _first_life(bench: Bench, result: Result) -> None:
         await at_random(bench, plan.seconds, plan.deals)
         if plan.long_deals:
             await endurance(bench, plan.long_deals)
+        await find_blame(bench)
         await result.witnesses.shrink(bench)
     if not bench.over:
         bench.scribe.begin("farewell")

@@ -6,17 +6,20 @@ middle of games. The third life has to go on with these.
 
 import asyncio
 from dataclasses import replace
+from itertools import cycle, islice
+from typing import Any
 
 from referee.check.bench import Bench
+from referee.check.blame import find_blame
+from referee.check.course import Course
 from referee.check.phases import matches
 from referee.check.pokes import Poke
 from referee.check.position import Position
 from referee.check.requirements import LEAST
-from referee.check.room import Asking, Match
+from referee.check.room import Asking, Late, Match
 from referee.check.shrink import Witnesses
 from referee.faults import Fault
 from referee.protocol import wire
-from referee.seats.keeper import Loss
 
 _RESTART = Poke(
     "restart", "AF-ROBUST-005", "a turn of a game that was begun before it was started", lambda _r, _t: None
@@ -42,104 +45,134 @@ async def later_lives(bench: Bench, witnesses: Witnesses) -> None:
     if bench.subject.stateful:
         tally.waive("AF-ROBUST-002", "it says that it has a memory")
     late, bench.silences = bench.silences, []
-    if bench.over and not late:
+    ended, broken = bench.over, any(score.breaches for score in tally)
+    if ended and not late and not broken:
         return
-    bench.over = ""
-    if not (late or witnesses.of or any(rule in tally.scores for rule in _LIVES)):
+    bench.over, bench.losses = "", 0
+    if not (late or broken or any(rule in tally.scores for rule in _LIVES)):
         return
-    await _second(bench, witnesses, late)
+    await _second(bench, witnesses, late, ended=bool(ended))
+    bench.over = bench.over or ("" if late else ended)
     if not bench.over and any(rule in tally.scores for rule in _LIVES):
         await _third(bench)
 
 
-async def _second(bench: Bench, witnesses: Witnesses, late: list[tuple[Position, list[Position]]]) -> None:
+async def _second(bench: Bench, witnesses: Witnesses, late: list[Late], *, ended: bool) -> None:
     bench.scribe.begin("second life")
-    bench.subject.poke_joined = not late and "AF-ROBUST-001" in bench.scribe.tally.scores
+    bench.subject.poke_joined = not (late or ended) and "AF-ROBUST-001" in bench.scribe.tally.scores
     if await bench.start():
         bench.scribe.failed_again(bench.over)
         return
     if bench.subject.poke_joined:
         await _strange_welcome(bench)
     if late and not bench.over:
-        await _ask_alone(bench, *late[0])
+        await _ask_alone(bench, late[0])
+    if not bench.over:
+        await find_blame(bench)
     if not bench.over:
         await witnesses.confirm(bench)
+    if not bench.over:
+        await witnesses.reproduce(bench)
 
 
 async def _strange_welcome(bench: Bench) -> None:
     """Whether the bot plays on after an answer to Join with things that it does not know."""
     bench.subject.poke_joined = False
-    tally = bench.scribe.tally
-    source = matches(bench, "second life")
-    asking = await _one_deal(bench, next(source))
-    if asking.silent and not bench.over:  # once late may be the machine's doing
+    tally, match = bench.scribe.tally, next(matches(bench, "second life"))
+    asking = await _one_deal(bench, match)
+    if asking.silent or asking.lost:
+        plain = await _one_deal(bench, match)
+        if bench.over or plain.silent or plain.lost:
+            return  # it is no matter of the welcome
+        await bench.see_off(wire.FAREWELL_REASON_STOPPING, "It is started once more.")
         bench.subject.poke_joined = True
-        bench.attendant.lost(Loss(Fault.TIMEOUT_MOVE, "It is started once more."))
-        asking = await _one_deal(bench, next(source))
+        if await bench.start():
+            bench.scribe.failed_again(bench.over)
+            return
         bench.subject.poke_joined = False
+        asking = await _one_deal(bench, match)
     tally.chance(_JOINED.rule, "second life")
     if asking.silent or asking.lost:
-        sentence = f"With {_JOINED.about} it did not answer any more."
+        sentence = f"With {_JOINED.about} it did not answer any more. Without that it does."
         fault = Fault.TIMEOUT_MOVE if asking.silent else Fault.CRASH
         bench.scribe.breach(_JOINED.rule, fault, sentence, origin=_JOINED.name, poke=_JOINED.name)
 
 
 async def _one_deal(bench: Bench, match: Match) -> Asking:
+    losses = bench.losses
     asking = bench.room.play(replace(match, deals=1), "second life")
     asking.poke = _JOINED
     await bench.settle()
+    asking.lost = asking.lost or (bench.losses > losses and not asking.silent and not asking.answers)
     return asking
 
 
-async def _ask_alone(bench: Bench, position: Position, company: list[Position]) -> None:
+async def _ask_alone(bench: Bench, late: Late) -> None:
     """What was late is asked alone; if that is answered, once more in its company. Both results are told.
 
     In a batch the oldest turn is late, and not always the one that the bot hangs at: so all are asked, each alone; and
     that twice, for a bot that hangs now and then must have had as many turns alone as it had together.
     """
     bench.scribe.begin("asking alone")
-    ms, number = bench.plan.limits.move_us // 1000, len(company) + 1
-    first = (
-        f"Asked {number} turns at once it left one unanswered for {ms} ms"
-        if company
-        else f"It did not answer within {ms} ms"
-    )
+    position, company, first = late.position, late.company, _what_was_late(bench, late)
     for one in 2 * [position, *company]:
         (asking,) = await bench.ask([one], "retest")
         if asking.answer is None:
             await _silent_alone(bench, asking, one, first)
             return
-    again = await bench.ask([*company, position], "retest") if company else []
+    batch = list(islice(cycle([*company, position]), late.asked)) if late.asked > 1 else []
+    again = await bench.ask(batch, "retest")
     if any(one.silent for one in again):
-        told = f"{first}, and again so when they were asked once more; asked one by one it answers them all."
-        _late(bench, "AF-ROBUST-003", told, position)
+        told = f"{first}, and again so when as many were asked once more; asked one by one it answers them all."
+        second = bench.late
+        if late.answered and late.in_order and second and (second.answered, second.in_order) == (late.answered, True):
+            most = late.answered
+            hint = (
+                f"Batches over {most} are cut: of more turns in one message it answers the first {most} and no other."
+            )
+            bench.scribe.tally.hints["AF-ROBUST-003"] = hint
+        _late(bench, "AF-ROBUST-003", told, position, shown_by="batch", batch=tuple(batch))
     else:
         bench.scribe.tally.flaky["AF-CLOCK-001"] = f"{first}; asked again it answered."
 
 
+def _what_was_late(bench: Bench, late: Late) -> str:
+    ms = bench.plan.limits.move_us // 1000
+    if late.asked < 2:
+        return f"It did not answer within {ms} ms"
+    left = late.asked - late.answered
+    if not late.answered:
+        return f"Asked {late.asked} turns at once it answered none of them within {ms} ms"
+    which = f", those behind the first {late.answered}" if late.in_order and left > 1 else ""
+    return f"Of {late.asked} turns in one message it answered {late.answered} and left {left} unanswered for {ms} ms{which}"
+
+
 async def _silent_alone(bench: Bench, asking: Asking, position: Position, first: str) -> None:
-    if asking.stated and not bench.over and await _plays_it(bench, position):
-        _late(
-            bench,
-            "AF-ROBUST-002",
-            f"{first}, and again so alone; it answers when it has played the deal itself.",
-            position,
-        )
+    if asking.stated and not bench.over and await _answers_when_led(bench, position):
+        told = f"{first}, and again so alone; asked all its turns of the deal before, it answers this one too."
+        _late(bench, "AF-ROBUST-002", told, position, shown_by="position")
         return
-    _late(bench, "AF-CLOCK-001", f"{first}, and this one asked again alone it did not answer either.", position)
+    again = "" if bench.over else await _late_once_more(bench, position)
+    told = f"{first}, and this one asked again alone it did not answer either."
+    _late(bench, "AF-CLOCK-001", told, position, shown_by=again)
     bench.over = bench.over or "It does not answer in time."
 
 
-def _late(bench: Bench, rule: str, told: str, position: Position) -> None:
+def _late(bench: Bench, rule: str, told: str, position: Position, **more: Any) -> None:
     fault = Fault.TIMEOUT_MOVE
-    bench.scribe.breach(rule, fault, told, position=position, origin=position.origin, did="nothing in time")
+    bench.scribe.breach(rule, fault, told, position=position, origin=position.origin, did="nothing in time", **more)
 
 
-async def _plays_it(bench: Bench, position: Position) -> bool:
-    """Whether the bot answers all through the deal of this position when it plays it from the start."""
-    asking = bench.room.follow(position, "retest")
-    await bench.settle()
-    return asking.done and not (asking.silent or asking.lost)
+async def _answers_when_led(bench: Bench, position: Position) -> bool:
+    """Whether the bot answers at the position when it is asked all its turns of the deal before."""
+    asking = await bench.lead(Course.to(position))
+    return asking.answers > position.own_past(asking.seat) and not (asking.silent or asking.lost)
+
+
+async def _late_once_more(bench: Bench, position: Position) -> str:
+    """Whether the position alone shows it, or only what went before in its life."""
+    (asking,) = await bench.ask([position], "retest")
+    return "position" if asking.silent else "run"
 
 
 async def _third(bench: Bench) -> None:

@@ -10,9 +10,11 @@ from referee.check.exam import examine
 from referee.check.plan import Plan
 from referee.check.pokes import POKES
 from referee.check.requirements import Selection
+from referee.check.room import Asking
 from referee.check.scribe import Scribe
 from referee.check.witness import Stored
 from referee.protocol import wire
+from referee.rules import RuleSet
 from referee.rules.conduct import WHOLE_BOOK
 
 SOMETIMES = 20
@@ -37,55 +39,116 @@ class Replayed:
 
 
 async def replay(plan: Plan, witnesses: Sequence[Stored], log: EventLog) -> list[Replayed]:
-    """Shows every witness to the bot again. Those with a position of their own take one start for all of them."""
+    """Shows every witness to the bot again. Those with a position, a batch or a game take one start for all of them.
+
+    A bot is FIXED if it does well with what showed the breach during the check. Where nothing did, doing well proves
+    nothing, and the answer is CANNOT REPLAY.
+    """
     known = {entry.id for entry in WHOLE_BOOK}
     done: dict[int, Replayed] = {}
     single = []
     for number, one in enumerate(witnesses):
         if one.rule not in known:
             done[number] = Replayed(one, Answer.CANNOT_REPLAY, f"This referee has no rule {one.rule}.")
-        elif one.position is None or not one.alone:
+        elif one.shown_by == "run" or not (one.position or one.batch or one.courses):
             done[number] = await _whole_run(plan, one, log)
         else:
             single.append((number, one))
     if single:
         scribe = Scribe(log)
-        games = tuple(dict.fromkeys(one.position.rules for _, one in single if one.position is not None))
+        games = tuple(dict.fromkeys(rules for _, one in single for rules in _games(one)))
         async with Bench.set_up(replace(plan, games=games, by_name=True), scribe) as bench:
             for number, one in single:
                 done[number] = await _single(bench, one)
+                if done[number].answer is Answer.FIXED and one.shown_by == "position" and not one.confirmed:
+                    done[number] = await _whole_run(plan, one, log)
             if not bench.over:
                 await bench.see_off(wire.FAREWELL_REASON_FINISHED, "That was all.")
     return [done[number] for number in range(len(witnesses))]
 
 
+def _games(one: Stored) -> list[RuleSet]:
+    positions = [*one.batch, *([one.position] if one.position is not None else [])]
+    return [position.rules for position in positions] + [course.rules for course in one.courses]
+
+
 async def _single(bench: Bench, one: Stored) -> Replayed:
-    """One position, in a bot that has seen at most other witnesses."""
+    """A position, a batch, or a game, in a bot that has seen at most other witnesses."""
     if bench.starts == 0 or bench.over:
-        bench.over = ""
+        bench.over, bench.losses = "", 0
         bench.silences.clear()
         failure = await bench.start()
         if failure:
-            return Replayed(one, Answer.CANNOT_REPLAY, f"The bot did not join: {failure}")
+            return _not_joined(one, failure)
+    bench.scribe.begin("replay")
+    bench.losses = 0
+    if one.position is not None and one.shown_by in ("position", ""):
+        tries = 1 if one.always else SOMETIMES
+        failed = await _position(bench, one, tries)
+        well = f"It answers well{f', {tries} times out of {tries}' if tries > 1 else ''}."
+    elif one.batch:
+        failed = _failure(one, await bench.ask(one.batch, "replay", stated=True))
+        well = f"It answers {len(one.batch)} turns at once well."
+    else:
+        failed, well = await _led(bench, one), "Led through the game once more it does well."
+    if failed:
+        return Replayed(one, Answer.STILL_FAILS, failed)
+    if not one.shown_by:
+        failed = await _led(bench, one)
+        if failed:
+            return Replayed(one, Answer.STILL_FAILS, failed)
+        told = "It does well, but it was not seen to fail again during the check either: that proves nothing."
+        return Replayed(one, Answer.CANNOT_REPLAY, told)
+    return Replayed(one, Answer.FIXED, well)
+
+
+async def _position(bench: Bench, one: Stored, tries: int) -> str:
     losses, poke = bench.losses, next((poke for poke in POKES if poke.name == one.poke), None)
-    tries = 1 if one.always else SOMETIMES
     strays = bench.scribe.tally.others.total()
     for _ in range(tries):
-        asked = await bench.ask([one.position] if one.position else [], "replay", poke)
-        for asking in asked:
-            answer = asking.answer
-            if one.rule in asking.broke or (one.poke and answer and answer.violation):
-                what = answer.violation.sentence if answer and answer.violation else ""
-                return Replayed(one, Answer.STILL_FAILS, what)
-            if asking.silent or asking.lost or bench.losses > losses:
-                return Replayed(one, Answer.STILL_FAILS, "It did not answer." if asking.silent else "It was gone.")
+        asked = await bench.ask([one.position] if one.position else [], "replay", poke, stated=True)
+        failed = _failure(one, asked)
+        if failed:
+            return failed
+        if bench.losses > losses:
+            return "It was gone."
         if bench.scribe.tally.others.total() > strays:
-            return Replayed(one, Answer.STILL_FAILS, "Its message was at fault again.")
-    return Replayed(one, Answer.FIXED, f"It answers well{f', {tries} times out of {tries}' if tries > 1 else ''}.")
+            return "Its message was at fault again."
+    return ""
+
+
+async def _led(bench: Bench, one: Stored) -> str:
+    """Leads the bot through each of the games; how it failed, or an empty text."""
+    for course in one.courses:
+        if bench.over:
+            return "It was gone."
+        asking = await bench.lead(course, "replay")
+        failed = _failure(one, [asking])
+        if failed:
+            return failed
+    return ""
+
+
+def _failure(one: Stored, asked: Sequence[Asking]) -> str:
+    """How it failed where it was asked, if it did; what it broke may be another rule where another one is to blame."""
+    for asking in asked:
+        if asking.silent or asking.lost:
+            return "It did not answer." if asking.silent else "It was gone."
+        violation = asking.answer.violation if asking.answer is not None else None
+        if one.rule in asking.broke or (asking.broke and (one.poke or one.rule.startswith("AF-ROBUST-"))):
+            return violation.sentence if violation is not None else f"It broke {', '.join(sorted(asking.broke))}."
+    return ""
+
+
+def _not_joined(one: Stored, failure: str) -> Replayed:
+    """Not to join is what some witnesses are about; of all others it says nothing."""
+    if one.rule == "AF-LIFE-001":
+        return Replayed(one, Answer.STILL_FAILS, f"The bot did not join: {failure}")
+    return Replayed(one, Answer.CANNOT_REPLAY, f"The bot did not join: {failure}")
 
 
 async def _whole_run(plan: Plan, one: Stored, log: EventLog) -> Replayed:
-    """A witness that needs its history: the same check again, with the same seed."""
+    """A witness that needs its history: the same check again, with the same seed and at least as many deals."""
     run = one.run
     again = replace(
         plan,
@@ -100,9 +163,12 @@ async def _whole_run(plan: Plan, one: Stored, log: EventLog) -> Replayed:
     )
     result = await examine(again, log)
     if result.not_ready:
-        return Replayed(one, Answer.CANNOT_REPLAY, f"The bot did not join: {result.not_ready}")
+        return _not_joined(one, result.not_ready)
     score = result.tally.scores.get(one.key)
     if score is not None and score.breaches:
         sentence = f"{score.simplest()[0].sentence} ({score.breaches} times in the same check)"
         return Replayed(one, Answer.STILL_FAILS, sentence)
+    if not one.shown_by:
+        told = "The same check does not find it, and it was seen once only before: that proves nothing."
+        return Replayed(one, Answer.CANNOT_REPLAY, told)
     return Replayed(one, Answer.FIXED, "The same check does not find it any more.")

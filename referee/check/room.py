@@ -6,11 +6,14 @@ the clauses that it could have broken there; who keeps the tally is told, nobody
 
 import random
 import sys
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
+from referee.check.course import Course
+from referee.check.hints import Cause, answer_is_legal, causes_of
 from referee.check.opportunity import breakable
 from referee.check.pokes import BIGGEST, Poke, big_id
 from referee.check.position import Position, Setting, seat_at, snapshot, spec_of
@@ -25,6 +28,20 @@ from referee.seats.house import house
 from referee.session import Answer, Pending, Session, Silence
 from referee.table import Table
 from referee.view import Turn
+
+_RECENT = 256
+"""Closed tables that are remembered, for a bot that is lost when it hears how they ended."""
+
+_BATCHES = 8
+"""Messages with a fault among several answers of which all positions are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """The answers of one message, and the positions that they are about where these are kept."""
+
+    answers: Sequence[Answer]
+    positions: tuple[Position, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +63,7 @@ class Asking:
 
     ``answer`` is the last one heard there, ``silent`` and ``lost`` say that the bot was late or gone when asked here,
     ``broke`` which rules it broke here; ``stated``, that decisions of its own seat were made for it before;
-    ``last`` is the position at which it was late.
+    ``last`` is the position at which it was late; ``course`` the game that the bot is led through.
     """
 
     table: Table
@@ -65,13 +82,22 @@ class Asking:
     broke: set[str] = field(default_factory=set)
     stated: bool = False
     last: Position | None = None
+    course: Course | None = None
+
+    def course_so_far(self) -> Course:
+        """The game as it stands at this table."""
+        if self.once and self.position is not None:
+            return Course.to(self.position)
+        return Course.of(self.table, self.seat, self.position)
 
 
 @dataclass(frozen=True, slots=True)
 class Heard:
     """One answer of the bot: what it did, what it could have broken, and what it broke.
 
-    ``company`` is how many answers came in the same message; ``position`` is stated only for a breach.
+    ``company`` is how many answers came in the same message; the rest is stated only for a breach: ``position``, the
+    ``courses`` of the game in which it was played, the ``batch`` of positions that the message was about (of the first
+    such messages alone), and the ``causes`` that would explain it.
     """
 
     asking: Asking
@@ -82,6 +108,24 @@ class Heard:
     breakable: frozenset[str]
     company: int
     position: Position | None = None
+    courses: tuple[Course, ...] = ()
+    batch: tuple[Position, ...] = ()
+    causes: frozenset[Cause] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Late:
+    """A turn that was not answered in time, and those that it was sent with: ``company`` was unanswered too.
+
+    ``asked`` is how many turns the message held, ``answered`` how many of them the bot had answered; ``in_order`` says
+    that those were the first ones of it.
+    """
+
+    position: Position
+    company: list[Position]
+    asked: int
+    answered: int
+    in_order: bool
 
 
 @dataclass(slots=True)
@@ -89,7 +133,7 @@ class Ears:
     """Who is told what happens in the room."""
 
     heard: Callable[[Heard], None] = field(default=lambda _heard: None)
-    silent: Callable[[Asking, Position, list[Position]], None] = field(default=lambda _asking, _at, _company: None)
+    silent: Callable[[Asking, Late], None] = field(default=lambda _asking, _late: None)
     closed: Callable[[Asking], None] = field(default=lambda _asking: None)
     broken: Callable[[BaseException], None] = field(default=lambda _error: None)
     dealt: Callable[[], None] = field(default=lambda: None)
@@ -103,6 +147,9 @@ class Room(Hall):
         super().__init__(self._finished)
         self.ears = Ears()
         self.askings: dict[Table, Asking] = {}
+        self._recent: deque[Asking] = deque(maxlen=_RECENT)
+        self._batches = 0
+        self.sent: list[Pending] = []
         self._bot, self._setting = bot, setting
 
     def ask(self, position: Position, phase: str, poke: Poke | None = None) -> Asking:
@@ -124,6 +171,13 @@ class Room(Hall):
         table, seat, outputs = seat_at(position, self._setting, ask_from=0)
         asking = Asking(table, seat, phase, position.origin, False, None, position, deals=1)
         self._seat(asking, outputs, list(position.actions))
+        return asking
+
+    def retrace(self, course: Course, phase: str) -> Asking:
+        """Opens a table at which the bot is led through a game, to one turn behind its end."""
+        table, outputs = course.lay(self._setting)
+        asking = Asking(table, course.seat, phase, "led", False, course=course)
+        self._seat(asking, outputs, [], partial(_as_then, table, course))
         return asking
 
     def play(self, match: Match, phase: str) -> Asking:
@@ -153,10 +207,11 @@ class Room(Hall):
     def answered(self, answers: Sequence[Answer]) -> None:
         """Judges the answers of one message, and tells of each. An error of ours must end the check, not a game of it."""
         try:
+            message = Message(answers, self._positions(answers))
             for answer in answers:
                 asking = self.askings.get(answer.pending.table)
                 if asking is not None:
-                    self._take(asking, answer, len(answers))
+                    self._take(asking, answer, message)
             self._serve_local()
         except Exception as error:  # noqa: BLE001  # whatever it is, it is told where the check can stop
             self.ears.broken(error)
@@ -166,7 +221,20 @@ class Room(Hall):
         self.ears.broken(sys.exception() or RuntimeError(f"game {table.spec.key} failed"))
         super()._failed(table)
 
-    def _take(self, asking: Asking, answer: Answer, company: int) -> None:
+    def _positions(self, answers: Sequence[Answer]) -> tuple[Position, ...]:
+        """What a message with a fault among several answers was about: kept of the first such messages."""
+        if len(answers) < 2 or self._batches >= _BATCHES or all(answer_is_legal(one) for one in answers):
+            return ()
+        self._batches += 1
+        tables = [(self.askings.get(one.pending.table), one.pending.turn) for one in answers]
+        return tuple(self._where(asking, turn) for asking, turn in tables if asking is not None)
+
+    def named(self, game_ids: Iterable[int]) -> list[Asking]:
+        """The tables with these ids of a game, also those closed not long ago, in the order of the ids."""
+        known = {one.table.spec.chairs[0].game_id: one for one in (*self._recent, *self.askings.values())}
+        return [known[game] for game in game_ids if game in known]
+
+    def _take(self, asking: Asking, answer: Answer, message: Message) -> None:
         table, turn, action = asking.table, answer.pending.turn, answer.action
         deal = table.deal
         if table.open is not turn or deal is None:
@@ -177,12 +245,18 @@ class Room(Hall):
         else:
             violation = deal.verify(action)
         position = self._where(asking, turn) if violation else None
+        courses = (asking.course_so_far(),) if violation else ()
+        causes = causes_of(deal, answer, message.answers) if violation else frozenset[Cause]()
+        then = asking.course.next(table, turn) if asking.course is not None else None
+        if then is not None and violation is None:
+            answer = Answer(answer.pending, then, answer.raw, answer.charged_us)
         outputs = self._outputs(table, turn, answer)
         ruled = next((one.ruling for one in outputs if isinstance(one, Ruled) and one.ruling.seat == asking.seat), None)
         if ruled is not None and violation is None:
             violation = Violation(ruled.rule, ruled.sentence, ruled.legal)
         fault = ruled.fault if ruled is not None else None
-        heard = Heard(asking, turn, action, violation, fault, open_to, company, position)
+        company, batch = len(message.answers), message.positions if violation else ()
+        heard = Heard(asking, turn, action, violation, fault, open_to, company, position, courses, batch, causes)
         asking.answer = heard
         asking.answers += 1
         if asking.once:
@@ -191,6 +265,8 @@ class Room(Hall):
             return
         self._carry(table, outputs)
         self.ears.heard(heard)
+        if asking.course is not None and then is None:
+            self.close(asking)
 
     def _tell_deal(self, table: Table, players: Sequence[Player], closed: DealClosed) -> None:
         """A deal is over; where no more of them were asked for, so is the table."""
@@ -209,18 +285,27 @@ class Room(Hall):
 
     def silent(self, silence: Silence) -> None:
         """The bot was late: the table is closed, and whoever listens decides what to make of it."""
-        asking = self.askings.get(silence.pending.table)
+        asking = self._at(silence.pending.table)
         if asking is None:
             return
-        company = [
-            self._where(self.askings[pending.table], pending.turn)
-            for pending in self._bot().open.values()
-            if pending.table in self.askings
-        ]
+        left = [silence.pending, *self._bot().open.values()]
+        tables = [(self._at(pending.table), pending.turn) for pending in left[1:]]
+        company = [self._where(other, turn) for other, turn in tables if other is not None]
         position = asking.last = self._where(asking, silence.pending.turn)
+        answered = len(self.sent) - len(left)
+        in_order = [one.turn.turn_id for one in self.sent[answered:]] == [one.turn.turn_id for one in left]
         asking.silent = True
         self.close(asking)
-        self.ears.silent(asking, position, company)
+        self.ears.silent(asking, Late(position, company, max(len(self.sent), len(left)), max(answered, 0), in_order))
+
+    def _at(self, table: Table) -> Asking | None:
+        """What is asked at a table, or was when it was closed not long ago: the bot still owes an answer to it."""
+        recent = (one for one in reversed(self._recent) if one.table is table)
+        return self.askings.get(table) or next(recent, None)
+
+    def open_turns(self) -> list[Pending]:
+        """The turns that the bot has not answered yet."""
+        return list(self._bot().open.values())
 
     def where(self, pending: Pending) -> tuple[Asking, Position] | None:
         """The table and the position of a turn that is open; ``None`` if its table is closed."""
@@ -246,6 +331,7 @@ class Room(Hall):
         table = asking.table
         if self.askings.pop(table, None) is None:
             return
+        self._recent.append(asking)
         if self.seated.pop(table, None) is not None:
             self._bot().games -= 1
         table.open = None
@@ -266,6 +352,7 @@ class Room(Hall):
         """A game is over by itself."""
         asking = self.askings.pop(table, None)
         if asking is not None:
+            self._recent.append(asking)
             asking.done = True
             self.ears.closed(asking)
         wanted = self._bot().wants_notices and table.result is not None
@@ -280,6 +367,11 @@ def _at_the_end_of_figures(position: Position) -> Position:
     """The position late in a long game, with the largest seed."""
     late = max(position.rules.max_deals - 1, 0)
     return replace(position, deal=late, bot_seed=BIGGEST, decision=9_999)
+
+
+def _as_then(table: Table, course: Course, turn: Turn) -> Action:
+    then = course.next(table, turn)
+    return house(turn) if then is None else then
 
 
 def _any_legal(chance: random.Random, turn: Turn) -> Action:

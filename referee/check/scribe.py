@@ -2,13 +2,15 @@
 
 from typing import Any
 
+from referee.check.course import Course
 from referee.check.events import EventLog
 from referee.check.position import Position
 from referee.check.requirements import Requirements
-from referee.check.room import Asking, Heard
+from referee.check.room import Asking, Heard, Room
 from referee.check.subject import Subject
 from referee.check.tally import IN_A_BATCH, STATED, Breach, Tally
 from referee.faults import Fault
+from referee.protocol import wire
 from referee.protocol.translate import Malformed
 from referee.rules import RuleSet, action_text
 from referee.seats.exits import Exit
@@ -16,11 +18,44 @@ from referee.seats.keeper import Loss
 from referee.seats.launch import BotProcess
 
 _EVERY_ANSWER = ("AF-PROTO-001", "AF-PROTO-002", "AF-PROTO-003", "AF-CLOCK-001")
-NOT_COUNTED = frozenset({"shrinking", "confirming", "retest", "replay"})
+NOT_COUNTED = frozenset({"shrinking", "confirming", "retest", "asking alone", "replay"})
 """Phases that ask again what was asked before; they count for nothing."""
 
 _EVERY_MESSAGE = ("AF-PROTO-004", "AF-PROTO-005", "AF-LIFE-002")
 _RESOURCES = frozenset({Fault.RESOURCE_MEM, Fault.RESOURCE_CPU, Fault.RESOURCE_PIDS, Fault.RESOURCE_OUTPUT})
+
+
+_SUSPECTS = 12
+"""Games that may have led to the loss of a bot, at most, each to be played again by itself."""
+
+
+def courses_before(subject: Subject | None, room: Room, asking: Asking | None) -> tuple[str, tuple[Course, ...]]:
+    """What the last messages told a bot that is gone, in words, and the games that they were about: news first."""
+    if subject is None:
+        return "", ()
+    unanswered = []
+    for who, _, data in reversed(subject.talk.said):
+        if who != "referee":
+            break
+        unanswered.append(wire.PlayResponse.FromString(data))
+    news, games = [], []
+    for response in unanswered:
+        for notice in response.notices:
+            what = notice.WhichOneof("news") or "news of an unknown kind"
+            news.append(what.replace("_", " "))
+            games.append(getattr(notice, what).game_id if hasattr(notice, what) else 0)
+        for ruling in response.rulings:
+            news.append("ruling")
+            games.append(ruling.game_id)
+    told = ", ".join(dict.fromkeys(news))
+    for response in unanswered:
+        games += [turn.game_id for turn in response.turns]
+    found = room.named(dict.fromkeys(games))
+    if asking is not None and asking not in found:
+        found.append(asking)
+    suspects = [one for one in found if (one.poke is None and not one.once) or one is asking]
+    courses = tuple(dict.fromkeys(one.course_so_far() for one in suspects[:_SUSPECTS]))
+    return f"The last that it was told besides turns: {told}." if told else "", courses
 
 
 class Scribe:
@@ -68,12 +103,15 @@ class Scribe:
         """The bot joined before, and does not any more."""
         self.breach("AF-LIFE-001", Fault.START_FAILED, f"Started again, it did not join. {reason}")
 
-    def lost(self, loss: Loss, found: tuple[Asking, Position] | None) -> None:
+    def lost(self, loss: Loss, found: tuple[Asking, Position] | None, room: Room) -> None:
         """The bot was lost for another reason than silence."""
         asking, position = found if found is not None else (None, None)
         self.log.emit("lost", fault=str(loss.fault), sentence=loss.sentence)
         if asking is not None and asking.poke is not None:
             return  # whoever poked judges what came of it
+        if (asking.phase if asking is not None else self.phase) in NOT_COUNTED:
+            return
+        told, courses = courses_before(self._subject, room, asking)
         rule = "AF-LIFE-004" if loss.fault in _RESOURCES else "AF-LIFE-002"
         if loss.fault is Fault.PROTOCOL:
             rule = "AF-PROTO-004" if "AF-PROTO-004" in loss.sentence else rule
@@ -83,12 +121,14 @@ class Scribe:
         self.breach(
             rule,
             loss.fault,
-            loss.sentence,
+            f"{loss.sentence} {told}".strip(),
             phase=phase,
             origin=origin,
             position=position,
             did="nothing: it was gone",
             log_tail=tail,
+            company=len(room.open_turns()),
+            courses=courses,
         )
 
     def left(self, end: Exit | None, *, local: bool) -> None:
@@ -122,7 +162,9 @@ class Scribe:
         tally.answers += 1
         tally.chances(_EVERY_ANSWER, phase)
         malformed = isinstance(heard.action, Malformed)
-        if not malformed:
+        if malformed:
+            tally.unheard(heard.breakable, variant)
+        else:
             tally.chances(heard.breakable, phase, variant)
             if asking.stated:
                 tally.chance("AF-ROBUST-002", phase)
@@ -140,6 +182,10 @@ class Scribe:
             action=action,
             did=did,
             phase=phase,
+            company=heard.company,
+            batch=heard.batch,
+            courses=heard.courses,
+            causes=heard.causes,
         )
 
     def message(self, faults: list[tuple[str, str]]) -> None:

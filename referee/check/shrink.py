@@ -9,10 +9,17 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from referee.check.bench import Bench
+from referee.check.blame import LOST, fails
+from referee.check.pokes import POKES
 from referee.check.position import Position
 from referee.check.room import Asking
 from referee.check.tally import Breach, Score
 from referee.faults import Fault
+
+ASKED_TWICE = frozenset(
+    {"AF-LIFE-001", "AF-LIFE-003", "AF-LIFE-004", "AF-CLOCK-002", "AF-ROBUST-001", "AF-ROBUST-005", "AF-ROBUST-007"}
+)
+"""Rules about the whole life of a bot: a check says of them only what it has seen twice, or cannot but see again."""
 
 TRIES = 6
 """How often a candidate is asked."""
@@ -25,8 +32,10 @@ _NOT_AGAIN = frozenset({Fault.TIMEOUT_MOVE, Fault.CRASH, Fault.DISCONNECT, Fault
 class Witness:
     """The one breach by which a rule is shown to be broken.
 
-    ``broke`` of ``tries`` says how often it failed when it was asked again alone; ``fresh`` the same for a process that
-    has seen nothing else (``None``: not tried). Where neither ever failed again, it needs the history of its game.
+    ``broke`` of ``tries`` says how often it failed when it was asked again; ``fresh`` the same for a process that has
+    seen nothing else (``None``: not tried). ``shown_by`` says by what it was shown again during the check: by its
+    "position", by the "batch" that it came in, by leading the bot through the "game", or because the same "run" showed
+    it more than once. It is empty if it was never seen again.
     """
 
     key: str
@@ -34,15 +43,12 @@ class Witness:
     tries: int = 0
     broke: int = 0
     fresh: int | None = None
+    shown_by: str = ""
 
     @property
     def stands_alone(self) -> bool:
         """Whether the position by itself shows the breach."""
-        if self.breach.position is None:
-            return False
-        if self.breach.fault in _NOT_AGAIN or self.breach.poke:
-            return True
-        return self.broke > 0 and self.fresh != 0
+        return self.shown_by == "position" and self.breach.position is not None
 
     @property
     def deals(self) -> int | None:
@@ -64,7 +70,7 @@ class Witnesses:
         todo: list[tuple[Score, Breach, Position]] = []
         for score in broken:
             best = score.simplest()[0]
-            self.of[score.requirement.key] = Witness(score.requirement.key, best)
+            self.of[score.requirement.key] = Witness(score.requirement.key, best, shown_by=best.shown_by)
             if best.fault in _NOT_AGAIN or best.poke:
                 continue
             todo += [(score, breach, smaller) for breach in _candidates(score) for smaller in _smaller(breach)]
@@ -78,7 +84,7 @@ class Witnesses:
         witness = self.of[score.requirement.key]
         if broke > witness.broke:
             witness.breach = replace(breach, position=position)
-            witness.tries, witness.broke = TRIES, broke
+            witness.tries, witness.broke, witness.shown_by = TRIES, broke, "position"
 
     async def confirm(self, bench: Bench) -> None:
         """Asks every witness again in a process that has seen nothing else."""
@@ -89,12 +95,66 @@ class Witnesses:
             asked = await bench.ask([position for _ in range(tries) if position is not None], "confirming")
             rule = witness.breach.rule
             witness.fresh = sum(_breaks(one, rule) for one in asked)
+            if not witness.fresh:
+                witness.shown_by = ""
+
+    async def reproduce(self, bench: Bench) -> None:
+        """Shows again, in a process that has seen little, what was not shown by its position so far."""
+        bench.scribe.begin("confirming")
+        self.rest(bench.scribe.tally)
+        for witness in self.of.values():
+            if not bench.over and not witness.shown_by and witness.key not in bench.scribe.tally.blamed:
+                await _reproduce(bench, witness)
 
     def rest(self, scores: Iterable[Score]) -> None:
         """Gives every broken rule that has none a witness, as it was seen."""
         for score in scores:
-            if score.breaches and score.requirement.key not in self.of:
-                self.of[score.requirement.key] = Witness(score.requirement.key, score.simplest()[0])
+            key = score.requirement.key
+            if not score.breaches:
+                continue
+            if key not in self.of:
+                first = score.simplest()[0]
+                self.of[key] = Witness(key, first, shown_by=first.shown_by)
+
+    def conclude(self, scores: Iterable[Score]) -> None:
+        """What was seen again and again in this check, and shown by nothing less, is shown by the whole of it."""
+        for score in scores:
+            witness = self.of.get(score.requirement.key)
+            if (
+                witness is not None
+                and not witness.shown_by
+                and (score.breaches > 1 or score.requirement.id in ASKED_TWICE)
+            ):
+                witness.shown_by = "run"
+
+
+async def _reproduce(bench: Bench, witness: Witness) -> None:
+    """By its position, by its batch, else by leading the bot through each of the games that may have led there."""
+    breach = witness.breach
+    poke = next((poke for poke in POKES if poke.name == breach.poke), None)
+    if breach.position is not None and breach.fault is not Fault.TIMEOUT_MOVE and (poke is not None or not breach.poke):
+        (asking,) = await bench.ask([breach.position], "confirming", poke, stated=True)
+        if fails(asking, breach.rule, breach.fault) or (poke is not None and _is_wrong(asking)):
+            witness.tries = witness.broke = 1
+            witness.shown_by = "position"
+            return
+    if breach.batch and not bench.over:
+        asked = await bench.ask(breach.batch, "confirming", stated=True)
+        if any(_is_wrong(one) for one in asked):
+            witness.shown_by = "batch"
+            return
+    for course in breach.courses:
+        if bench.over:
+            return
+        if fails(await bench.lead(course, "confirming"), breach.rule, breach.fault):
+            lost = breach.fault in LOST
+            witness.breach = replace(breach, courses=(course,), position=None if lost else breach.position)
+            witness.shown_by = "game"
+            return
+
+
+def _is_wrong(asking: Asking) -> bool:
+    return bool(asking.broke) or asking.lost or asking.silent
 
 
 def _candidates(score: Score) -> list[Breach]:

@@ -5,6 +5,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from referee.check.course import Course
+from referee.check.hints import Cause, explains
 from referee.check.position import Position
 from referee.check.requirements import Requirement, Requirements, key_of
 from referee.faults import Fault
@@ -28,7 +30,10 @@ class Breach:
 
     ``position`` is where it happened, ``None`` where no single decision was to blame. ``did`` is the bot's answer as
     people read it, ``phase`` and ``origin`` say when, ``number`` is how many answers it had given before. With a
-    ``poke``, ``because`` is the rule of the game that the answer to it broke.
+    ``poke``, ``because`` is the rule of the game that the answer to it broke. ``company`` is how many answers came in
+    the same message (0 where there was none), ``batch`` their positions if they are known, ``courses`` the games that
+    may have led there, ``causes`` what would explain the answer. ``shown_by`` says by what it was shown again during
+    the check: "position", "batch", "game" or "run"; empty if by nothing so far.
     """
 
     rule: str
@@ -45,23 +50,37 @@ class Breach:
     number: int = 0
     talk: tuple[dict[str, Any], ...] = ()
     log_tail: str = ""
+    company: int = 0
+    batch: tuple[Position, ...] = ()
+    courses: tuple[Course, ...] = ()
+    causes: frozenset[Cause] = frozenset()
+    shown_by: str = ""
 
     def size(self) -> tuple[Any, ...]:
         """How much a reader has to take in; smaller is simpler."""
         if self.position is None:
-            return (1,)
+            return (not self.shown_by, 1)
         written = self.phase in WRITTEN and self.origin != "sampled"
-        return (0, not written, *self.position.size())
+        return (not self.shown_by, 0, not written, *self.position.size())
 
 
 @dataclass(slots=True)
 class Score:
-    """What is known of one requirement: opportunities and breaches by phase, and the simplest breaches."""
+    """What is known of one requirement: opportunities and breaches by phase, and the simplest breaches.
+
+    ``alone`` counts breaches by an answer that came by itself, ``unheard`` the turns at which the rule could have been
+    broken if the answer had been readable. ``explained`` counts for every cause the breaches that it would explain,
+    with the different answers among them; ``in_batch`` is the first breach of which the whole message is known.
+    """
 
     requirement: Requirement
     opportunities: Counter[str] = field(default_factory=Counter)
     broken: Counter[str] = field(default_factory=Counter)
     kept: list[Breach] = field(default_factory=list)
+    alone: int = 0
+    unheard: int = 0
+    in_batch: Breach | None = None
+    explained: dict[str, tuple[int, frozenset[int]]] = field(default_factory=dict)
 
     @property
     def count(self) -> int:
@@ -76,20 +95,51 @@ class Score:
     def add(self, breach: Breach) -> None:
         """Counts a breach, and keeps it if it is among the simplest."""
         self.broken[breach.phase] += 1
+        self.alone += breach.company == 1
+        if self.in_batch is None and breach.batch:
+            self.in_batch = breach
+        for cause, value in breach.causes:
+            count, values = self.explained.get(cause, (0, frozenset()))
+            self.explained[cause] = count + 1, values if len(values) > 1 else values | {value}
         self.kept.append(breach)
         if len(self.kept) > 2 * KEPT:
             self.kept.sort(key=Breach.size)
             del self.kept[KEPT:]
+
+    def causes(self) -> set[str]:
+        """The causes that explain every breach."""
+        return {
+            cause
+            for cause, (count, values) in self.explained.items()
+            if explains(cause, count, len(values), self.breaches)
+        }
+
+    def clear(self) -> None:
+        """Nothing of what was counted as a breach is held against this rule any more."""
+        self.broken.clear()
+        self.kept.clear()
+        self.explained.clear()
+        self.alone = 0
 
     def simplest(self) -> list[Breach]:
         """The breaches kept, the simplest first."""
         return sorted(self.kept, key=Breach.size)
 
 
+@dataclass(frozen=True, slots=True)
+class Blame:
+    """The rule that is to blame for the breaches of another one, and the breach that shows it."""
+
+    rule: str
+    breach: Breach
+
+
 class Tally:
     """The scores of all requirements by key. What is not asked for is not counted, but ``others`` remembers it.
 
     ``why_not`` says why a rule could not be put, ``waived`` which do not apply, ``flaky`` what was seen and not again.
+    ``blamed`` says of a rule, by key, which other rule its breaches are held against, once that was found out by asking;
+    ``hints`` what may be behind the breaches of a rule.
     """
 
     def __init__(self, requirements: Requirements) -> None:
@@ -99,6 +149,8 @@ class Tally:
         self.why_not: dict[str, str] = {}
         self.waived: dict[str, str] = {}
         self.flaky: dict[str, str] = {}
+        self.blamed: dict[str, Blame] = {}
+        self.hints: dict[str, str] = {}
 
     def __iter__(self) -> Iterator[Score]:
         return iter(self.scores.values())
@@ -113,6 +165,13 @@ class Tally:
         """Several rules could have been broken here."""
         for rule in rules:
             self.chance(rule, phase, variant)
+
+    def unheard(self, rules: Iterable[str], variant: str) -> None:
+        """Several rules could have been broken here, but the answer could not be read."""
+        for rule in rules:
+            score = self.scores.get(key_of(rule, variant))
+            if score is not None:
+                score.unheard += 1
 
     def breach(self, breach: Breach) -> None:
         """A rule was broken."""

@@ -15,6 +15,19 @@ _TOLD = ("FAIL", "ERROR", "XPASS", "FLAKY", "WARN")
 
 _TALK_WIDTH = 400
 
+_SHOWN_BY = {
+    "batch": "It happens when it is asked so many turns at once, not when it is asked one by one.",
+    "game": "It happens only in the course of a game, not in this position alone.",
+    "run": "It happens only in the course of many games, not in this position alone.",
+    "": "It was not seen again when it was asked once more; the file holds the games that led there.",
+}
+
+FLAKY_MEANS = (
+    "FLAKY means: it failed once, and not when it was asked again. The check fails, for in a league that costs a turn. "
+    "Check it again with another --seed: what comes back is the bot's."
+)
+"""What a verdict of FLAKY says, for people."""
+
 Line = tuple[str, str]
 """Text and its style."""
 
@@ -69,12 +82,17 @@ def _full(entry: Mapping[str, Any]) -> Iterator[Line]:
     witness = entry["witness"]
     if witness is None:
         yield (f"  {entry['reason']}", "")
+        if entry["verdict"] == "FLAKY":
+            yield (f"  {FLAKY_MEANS}", "")
         return
     for line in lines_of(witness["scene"]):
         yield (f"  {line}", "")
     yield (f"  why     {witness['what']}", "")
-    if witness["scene"] and witness["needs"] != "nothing else":
-        yield ("  It happens only in the course of a game, not in this position alone.", "dim")
+    if entry.get("hint"):
+        yield (f"  hint    {entry['hint']}", "bold")
+    told = _SHOWN_BY.get(witness["shown_by"])
+    if told:
+        yield (f"  {told}", "dim")
     if witness["log_tail"]:
         last = [line for line in witness["log_tail"].splitlines() if line.strip(" ^~")][-2:]
         yield (f"  it said {' | '.join(harmless(line.strip())[:100] for line in last)}", "")

@@ -6,9 +6,10 @@ from enum import IntEnum, StrEnum
 from typing import Final
 
 from referee.check.baseline import Baseline, Excuse
+from referee.check.hints import ANOTHER_TURN, SENTENCES
 from referee.check.requirements import LEAST, ONLY_LONG, Requirement
 from referee.check.shrink import Witness, Witnesses
-from referee.check.tally import IN_A_BATCH, STATED, Score, Tally
+from referee.check.tally import Breach, Score, Tally
 from referee.faults import Fault
 from referee.rules.clause import Level
 
@@ -37,13 +38,12 @@ class Exit(IntEnum):
     INCOMPLETE = 3
     NOT_READY = 4
     HARNESS = 5
+    CANNOT_REPLAY = 6
     INTERRUPTED = 130
 
 
 FAILING: Final = frozenset({Verdict.FAIL, Verdict.ERROR, Verdict.FLAKY, Verdict.XPASS})
 _ERRORS: Final = frozenset({Fault.CRASH, Fault.START_FAILED})
-_ENOUGH_ELSEWHERE = 20
-"""So many breaches would have been expected outside of stated positions, before none of them means something."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +57,7 @@ class Row:
     reason: str = ""
     witness: Witness | None = None
     excuse: Excuse | None = None
+    hint: str = ""
 
     @property
     def exercised(self) -> bool:
@@ -99,6 +100,7 @@ def judge(
     """The verdicts. ``stopped`` is why the check ended early, if it did; ``strict`` lets a broken SHOULD fail."""
     reattribute(tally)
     witnesses.rest(tally)
+    witnesses.conclude(tally)
     rows = [_row(score, tally, witnesses, stopped) for score in tally]
     lines: list[str] = []
     if baseline is not None:
@@ -113,11 +115,14 @@ def _row(score: Score, tally: Tally, witnesses: Witnesses, stopped: str) -> Row:
     if entry.clause.level is Level.INFO:
         return Row(entry, Verdict.INFO, 0, 0, "It tells what the referee does.")
     if breaches:
-        return Row(entry, _broken(score), count, breaches, witness=witness)
+        return Row(entry, _broken(score), count, breaches, witness=witness, hint=tally.hints.get(key, ""))
     if key in tally.flaky:
         return Row(entry, Verdict.FLAKY, count, 0, tally.flaky[key])
     if key in tally.waived:
         return Row(entry, Verdict.NOT_APPLICABLE, count, 0, tally.waived[key])
+    if score.unheard >= LEAST > count:
+        why = _unreadable(tally)
+        return Row(entry, Verdict.NOT_APPLICABLE, count, 0, f"It was asked {score.unheard} times, and {why}")
     if count >= LEAST or (count and entry.id in ONLY_LONG):
         return Row(entry, Verdict.PASS, count, 0)
     times = {0: "It never came up.", 1: "It came up once.", 2: "It came up twice."}[count]
@@ -128,7 +133,14 @@ def _row(score: Score, tally: Tally, witnesses: Witnesses, stopped: str) -> Row:
 def _broken(score: Score) -> Verdict:
     if score.requirement.clause.level is Level.SHOULD:
         return Verdict.WARN
-    return Verdict.ERROR if all(breach.fault in _ERRORS for breach in score.kept) else Verdict.FAIL
+    return Verdict.ERROR if any(breach.fault in _ERRORS for breach in score.kept) else Verdict.FAIL
+
+
+def _unreadable(tally: Tally) -> str:
+    broken = [
+        score.requirement.id for score in tally if score.breaches and score.requirement.id.startswith("AF-PROTO-")
+    ]
+    return f"no answer to it could be read: see {', '.join(broken)}."
 
 
 def _excused(rows: Iterable[Row], baseline: Baseline) -> tuple[list[Row], list[str]]:
@@ -159,26 +171,35 @@ def _exit_code(rows: Sequence[Row], complaints: Sequence[str], strict: bool) -> 
 
 
 def reattribute(tally: Tally) -> None:
-    """Breaches that only happen where the bot had not played the deal itself are breaches of AF-ROBUST-002.
-
-    That is said of a rule of a game only where so many breaches would have been expected elsewhere that their absence
-    is no accident; and of a lost bot when it survived everything else.
-    """
+    """Breaches go to the rule that was found to blame for them, and those of one mistake to one rule."""
     for score in tally:
         _forgive_pokes(score, tally)
-    target = tally.scores.get("AF-ROBUST-002")
-    if target is None or "AF-ROBUST-002" in tally.waived:
-        return
-    for score in tally:
-        stated = score.broken[STATED]
-        elsewhere = score.breaches - stated - score.broken[IN_A_BATCH]
-        if not stated or elsewhere or score is target:
+    for key, blame in tally.blamed.items():
+        target = tally.scores.get(blame.rule)
+        if target is not None and blame.rule not in tally.waived and tally.scores[key].breaches:
+            _move(tally.scores[key], target, blame.breach)
+    _one_mistake(tally)
+
+
+def _one_mistake(tally: Tally) -> None:
+    """Tells the causes; where one explains all breaches of several rules, they go to the rule broken most often."""
+    for cause, sentence in SENTENCES.items():
+        if cause == ANOTHER_TURN:
+            continue  # among many turns an answer may fit another one by chance: that is asked for, see ``blame``
+        explained = [score for score in tally if cause in score.causes()]
+        few = [score for score in tally if _fits(score, cause) and score not in explained]
+        if not explained:
             continue
-        rate = stated / max(score.opportunities[STATED], stated)
-        chances = score.count - score.opportunities[STATED]
-        lost = score.requirement.id == "AF-LIFE-002"
-        if (lost and tally.answers > LEAST * _ENOUGH_ELSEWHERE) or (not lost and rate * chances > _ENOUGH_ELSEWHERE):
-            _move(score, target)
+        most = max(explained, key=lambda score: score.breaches)
+        for score in [*explained, *few]:
+            if score is not most:
+                _move(score, most, replace(score.simplest()[0], rule=most.requirement.id))
+        tally.hints.setdefault(most.requirement.key, sentence)
+
+
+def _fits(score: Score, cause: str) -> bool:
+    """Whether a cause would explain all breaches of a rule, however few."""
+    return 0 < score.breaches == score.explained.get(cause, (0, frozenset()))[0]
 
 
 def _forgive_pokes(score: Score, tally: Tally) -> None:
@@ -193,10 +214,9 @@ def _forgive_pokes(score: Score, tally: Tally) -> None:
         score.broken[breach.phase] -= 1
 
 
-def _move(score: Score, target: Score) -> None:
-    for breach in score.kept:
-        told = f"In a deal that it had not played itself: {breach.sentence} ({score.requirement.id})"
-        target.add(replace(breach, rule=target.requirement.id, sentence=told))
-    target.broken[STATED] += score.broken[STATED] - len(score.kept)
-    score.broken.clear()
-    score.kept.clear()
+def _move(score: Score, target: Score, shown: Breach) -> None:
+    """Counts the breaches of one rule at another one, which ``shown`` stands for."""
+    moved = score.breaches
+    target.add(shown)
+    target.broken[shown.phase] += moved - 1
+    score.clear()

@@ -10,6 +10,7 @@ from typing import Any, Final
 from google.protobuf.json_format import MessageToDict
 
 import referee
+from referee.check.course import Course
 from referee.check.plan import Plan
 from referee.check.position import Position, PositionError
 from referee.check.requirements import Requirement
@@ -20,6 +21,19 @@ from referee.rules import Kind, RuleSet
 
 FORMAT: Final = "allfours-check-witness/1"
 ALONE: Final = "nothing else"
+
+
+_NEEDS: Final = {
+    "position": ALONE,
+    "batch": "the other turns of its message",
+    "game": "the history of its game",
+    "run": "the history of its game",
+    "": "something unknown: it was not seen again",
+}
+
+
+_GONE: Final = frozenset({"CRASH", "DISCONNECT", "TIMEOUT_MOVE"})
+"""Faults that end a process, so that what shows them again is a fresh one."""
 
 
 class WitnessError(ValueError):
@@ -40,7 +54,11 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A witness as it was read from disk. ``alone``: its position is enough; ``always``: it failed every time."""
+    """A witness as it was read from disk. ``always``: it failed every time; ``confirmed``: in a fresh process too.
+
+    ``shown_by`` says what showed the breach again during the check: its "position", the "batch" that it came in, the
+    "game" that led there, or the whole "run"; it is empty where nothing did. ``courses`` are the games that may have.
+    """
 
     path: Path
     rule: str
@@ -50,16 +68,24 @@ class Stored:
     edition: str
     position: Position | None
     poke: str
-    alone: bool
+    shown_by: str
+    batch: tuple[Position, ...]
+    courses: tuple[Course, ...]
     always: bool
+    confirmed: bool
     run: Run
     fault: str
 
 
 def witness_json(
-    witness: Witness, requirement: Requirement, plan: Plan, sandbox: str, games: Sequence[RuleSet]
+    witness: Witness,
+    requirement: Requirement,
+    plan: Plan,
+    sandbox: str,
+    games: Sequence[RuleSet],
+    deals_played: int = 0,
 ) -> dict[str, Any]:
-    """A witness as JSON values."""
+    """A witness as JSON values. ``deals_played`` is how many deals the check came to."""
     breach = witness.breach
     alone = witness.stands_alone
     return {
@@ -78,10 +104,13 @@ def witness_json(
         "phase": breach.phase,
         "origin": breach.origin,
         "poke": breach.poke,
-        "needs": ALONE if alone else "the history of its game",
+        "needs": ALONE if alone else _NEEDS[witness.shown_by],
+        "shown_by": witness.shown_by,
         "asked_again": {"tries": witness.tries, "broke": witness.broke, "fresh": witness.fresh},
         "scene": scene_of(breach),
         "position": breach.position.to_json() if breach.position else None,
+        "batch": [position.to_json() for position in breach.batch] if witness.shown_by in ("batch", "") else [],
+        "games": [course.to_json() for course in breach.courses] if witness.shown_by in ("game", "") else [],
         "messages": _messages(witness) or list(breach.talk),
         "log_tail": breach.log_tail,
         "run": {
@@ -90,6 +119,7 @@ def witness_json(
             "seed": plan.seed,
             "seconds": plan.seconds,
             "deals": plan.deals,
+            "deals_played": deals_played,
             "long_deals": plan.long_deals,
             "answers_before": breach.number,
         },
@@ -151,14 +181,17 @@ def read_witness(path: Path) -> Stored:
             data["edition"],
             Position.from_json(data["position"]) if data["position"] else None,
             data["poke"],
-            data["needs"] == ALONE,
+            data.get("shown_by", "position" if data["needs"] == ALONE else "run"),
+            tuple(map(Position.from_json, data.get("batch", ()))),
+            tuple(map(Course.from_json, data.get("games", ()))),
             data["asked_again"]["tries"] == data["asked_again"]["broke"],
+            data["asked_again"]["fresh"] is not None or not data["asked_again"]["tries"] or data["fault"] in _GONE,
             Run(
                 tuple(RuleSet.from_dict(rules) for rules in run["games"]),
                 tuple(run["seats"]),
                 run["seed"],
                 run["seconds"],
-                run["deals"],
+                run["deals"] if run["deals"] is not None else run.get("deals_played") or None,
                 int(run["long_deals"]),
             ),
             data["fault"],

@@ -107,7 +107,7 @@ def check_command(
     """Check whether a bot keeps the rules: which one it breaks, what it held and saw, and how to show it again.
 
     Exit codes: 0 conforms, 1 a rule is broken, 2 asked wrongly, 3 incomplete, 4 the bot never became ready, 5 the
-    harness failed, 130 interrupted.
+    harness failed, 6 a witness could not be replayed, 130 interrupted.
     """
 
     def run() -> Exit:
@@ -285,4 +285,4 @@ def _replay(plan: Plan, path: Path) -> Exit:
     answers = {one.answer for one in results}
     if Answer.STILL_FAILS in answers:
         return Exit.FAILS
-    return Exit.INCOMPLETE if Answer.CANNOT_REPLAY in answers else Exit.CONFORMS
+    return Exit.CANNOT_REPLAY if Answer.CANNOT_REPLAY in answers else Exit.CONFORMS

@@ -192,7 +192,7 @@ def test_a_bot_that_hoards_is_warned_in_a_long_run(tmp_path: Path, size: int, ve
 
 def test_a_bot_that_is_lost_too_often_is_given_up_and_the_rest_is_untested_with_the_reason(tmp_path: Path) -> None:
     report = examined(zoo_plan("mutants.py", "raises-when-void", tmp_path, lives=3))
-    assert starts(report) <= 7
+    assert starts(report) <= 12  # six lives, and a few to show the loss again and to find its cause
     untested = [row for row in report.judgement.rows if row.verdict is Verdict.UNTESTED]
     assert untested
     assert all("It was lost" in row.reason for row in untested if "decisions fitted" not in row.reason)

@@ -9,10 +9,11 @@ import pytest
 
 from referee.cards import PACK
 from referee.check.baseline import Baseline, BaselineError, Excuse, read_baseline
+from referee.check.hints import INDEX, RANK_OFF, SENTENCES
 from referee.check.position import Position
 from referee.check.requirements import Requirement, Requirements, Selection, requirements
 from referee.check.shrink import Witnesses
-from referee.check.tally import IN_A_BATCH, KEPT, STATED, Breach, Tally
+from referee.check.tally import KEPT, STATED, Blame, Breach, Tally
 from referee.check.verdict import Exit, Verdict, judge
 from referee.faults import Fault
 from referee.rules import variant
@@ -143,42 +144,72 @@ def test_only_so_many_breaches_are_kept_the_simplest_ones() -> None:
 # Where the blame goes.
 
 
-def stated(breaches: int, chances: int, elsewhere: int) -> Tally:
-    counted = tally("AF-PLAY-003", "AF-ROBUST-002", "AF-LIFE-002")
-    counted.chance("AF-ROBUST-002", STATED, times=chances)
-    counted.chance("AF-PLAY-003", STATED, "auction-pitch", chances)
-    counted.chance("AF-PLAY-003", "random", "auction-pitch", elsewhere)
+def stated(breaches: int) -> Tally:
+    counted = tally("AF-PLAY-*", "AF-ROBUST-002", "AF-LIFE-002")
+    for rule in ("AF-ROBUST-002", "AF-PLAY-001", "AF-PLAY-002", "AF-PLAY-003"):
+        counted.chance(rule, STATED, "auction-pitch" if "PLAY" in rule else "", 100)
     for _ in range(breaches):
         counted.breach(breach("AF-PLAY-003", phase=STATED))
     return counted
 
 
-def test_breaches_in_stated_positions_alone_are_about_the_history() -> None:
-    counted = stated(50, 100, 4000)
-    assert verdict(counted, "AF-ROBUST-002") is Verdict.FAIL
+def test_breaches_go_to_the_rule_that_was_found_to_blame() -> None:
+    counted = stated(50)
+    shown = breach("AF-ROBUST-002", phase=STATED, sentence="It was tried.")
+    counted.blamed[PLAY] = Blame("AF-ROBUST-002", shown)
+    row = next(row for row in judge(counted, Witnesses()).rows if row.requirement.id == "AF-ROBUST-002")
+    assert (row.verdict, row.breaches) == (Verdict.FAIL, 50)
+    assert row.witness is not None
+    assert row.witness.breach.sentence == "It was tried."
     assert verdict(counted, PLAY) is Verdict.PASS
 
 
-def test_unless_there_were_too_few_other_chances_to_say() -> None:
-    counted = stated(2, 100, 400)
+def test_and_to_no_other_as_long_as_nothing_was_tried() -> None:
+    counted = stated(50)
     assert verdict(counted, PLAY) is Verdict.FAIL
     assert verdict(counted, "AF-ROBUST-002") is Verdict.PASS
 
 
-def test_or_it_happened_elsewhere_too() -> None:
-    counted = stated(50, 100, 4000)
-    counted.breach(breach("AF-PLAY-003"))
+def test_a_rule_that_does_not_apply_is_not_to_blame() -> None:
+    counted = stated(50)
+    counted.blamed[PLAY] = Blame("AF-ROBUST-002", breach("AF-ROBUST-002", phase=STATED))
+    counted.waive("AF-ROBUST-002", "it says that it has a memory")
     assert verdict(counted, PLAY) is Verdict.FAIL
-    assert verdict(counted, "AF-ROBUST-002") is Verdict.PASS
 
 
-def test_a_bot_lost_only_in_stated_positions_fails_for_the_history() -> None:
-    counted = stated(0, 100, 4000)
-    counted.answers = 4000
-    counted.breach(breach("AF-LIFE-002", fault=Fault.CRASH, phase=IN_A_BATCH))
-    counted.breach(breach("AF-LIFE-002", fault=Fault.CRASH, phase=STATED))
-    assert verdict(counted, "AF-ROBUST-002") is Verdict.ERROR
-    counted.breach(breach("AF-LIFE-002", fault=Fault.CRASH))
+def test_one_mistake_that_explains_several_rules_is_held_against_one_of_them() -> None:
+    counted = stated(0)
+    for number in range(9):
+        rule = "AF-PLAY-001" if number < 6 else "AF-PLAY-002"
+        counted.breach(breach(rule, causes=frozenset({(RANK_OFF, number)})))
+    assert [row.requirement.id for row in judge(counted, Witnesses()).rows if row.breaches] == ["AF-PLAY-001"]
+    row = next(row for row in judge(counted, Witnesses()).rows if row.breaches)
+    assert (row.breaches, row.hint) == (9, SENTENCES[RANK_OFF])
+
+
+def test_a_cause_has_to_explain_every_breach_and_more_than_one_answer() -> None:
+    counted = stated(0)
+    for number in range(9):
+        counted.breach(breach("AF-PLAY-001", causes=frozenset({(RANK_OFF, 4), (INDEX, number)} if number else ())))
+    (row,) = (row for row in judge(counted, Witnesses()).rows if row.breaches)
+    assert row.hint == ""
+
+
+def test_what_was_asked_and_never_answered_readably_is_not_untested() -> None:
+    counted = tally("AF-BID-001", "AF-PROTO-001")
+    for _ in range(200):
+        counted.unheard(["AF-BID-001"], "auction-pitch")
+        counted.breach(breach("AF-PROTO-001", variant="auction-pitch"))
+    row = next(row for row in judge(counted, Witnesses()).rows if row.requirement.id == "AF-BID-001")
+    assert row.verdict is Verdict.NOT_APPLICABLE
+    assert row.reason == "It was asked 200 times, and no answer to it could be read: see AF-PROTO-001."
+
+
+@pytest.mark.parametrize("faults", [(Fault.CRASH, Fault.DISCONNECT), (Fault.DISCONNECT, Fault.CRASH)])
+def test_one_crash_among_other_losses_is_an_error(faults: tuple[Fault, ...]) -> None:
+    counted = tally("AF-LIFE-002")
+    for fault in faults:
+        counted.breach(breach("AF-LIFE-002", fault=fault))
     assert verdict(counted, "AF-LIFE-002") is Verdict.ERROR
 
 

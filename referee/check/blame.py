@@ -1,0 +1,180 @@
+"""Which rule is to blame, found out by asking: is it the turn, the batch that it came in, or what the bot had not seen?
+
+A rule that is only broken at turns of deals that the bot had not played may be broken for want of that history
+(AF-ROBUST-002), or because those turns show what others do not. So the bot is led through such a deal to the very turn;
+and turns that it answered well when it had played the deal itself are put to it without their history. A rule that is
+only broken by answers which came with others in one message may be broken for their company (AF-ROBUST-003): so those
+turns are asked one by one.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from math import ceil, log
+
+from referee.check.bench import Bench
+from referee.check.course import Course
+from referee.check.hints import ANOTHER_TURN, SENTENCES, explains
+from referee.check.phases import matches
+from referee.check.position import Position
+from referee.check.room import Asking
+from referee.check.tally import IN_A_BATCH, STATED, Blame, Breach, Score
+from referee.faults import Fault
+from referee.rules import Deal
+
+HISTORY = "AF-ROBUST-002"
+COMPANY = "AF-ROBUST-003"
+LOST = frozenset({Fault.CRASH, Fault.DISCONNECT})
+"""Faults of a bot that is gone."""
+
+_CASES = 3
+_DEALS = 8
+_DOUBT = 0.001
+"""The chance that is accepted of taking a bot that fails now and then for one that never fails alone."""
+
+_MOST_ALONE = 60
+_MOST_LOSSES = 3
+
+
+async def find_blame(bench: Bench) -> None:
+    """Settles the blame for every rule where it is in doubt and has not been settled yet."""
+    tally = bench.scribe.tally
+    for score in list(tally):
+        key = score.requirement.key
+        if bench.over or key in tally.blamed or score.requirement.id in (HISTORY, COMPANY):
+            continue
+        if _only_in_company(score) and COMPANY in tally.scores:
+            bench.scribe.begin("asking alone")
+            await _company(bench, score)
+        settled = key in tally.blamed or bool(bench.over)
+        if not settled and _only_without_history(score) and HISTORY in tally.scores:
+            bench.scribe.begin("asking alone")
+            await _history(bench, score)
+
+
+# Company.
+
+
+def _only_in_company(score: Score) -> bool:
+    in_company = [breach for breach in score.kept if breach.company > 1 and breach.position is not None]
+    return bool(in_company) and not score.alone and all(breach.fault is not Fault.TIMEOUT_MOVE for breach in score.kept)
+
+
+async def _company(bench: Bench, score: Score) -> None:
+    """Asks alone what was answered wrongly among others, often enough to tell chance from company."""
+    rate = score.breaches / max(score.count + score.unheard, score.breaches)
+    explained = dict(score.explained).get(ANOTHER_TURN, (0, frozenset()))
+    mixed_up = explains(ANOTHER_TURN, explained[0], len(explained[1]), score.breaches)
+    times = 6 if mixed_up or rate > 0.99 else ceil(log(_DOUBT) / log(1 - rate))
+    found = [breach for breach in score.simplest() if breach.company > 1 and breach.position is not None]
+    if times > _MOST_ALONE or not found:
+        return
+    for number in range(times):
+        position = found[number % len(found)].position
+        (asking,) = await bench.ask([position] if position else [], "retest")
+        if asking.answer is None or score.requirement.id in asking.broke or bench.over:
+            return
+    shown = score.in_batch or found[0]
+    sentence = f"{shown.sentence} ({score.requirement.id}) Asked one by one it answers the same turns well."
+    if mixed_up:
+        bench.scribe.tally.hints[COMPANY] = SENTENCES[ANOTHER_TURN]
+    asked = await bench.ask(shown.batch, "retest", stated=True)
+    shown_by = "batch" if any(one.broke for one in asked) else ""
+    shown = replace(shown, rule=COMPANY, variant="", sentence=sentence, shown_by=shown_by)
+    bench.scribe.tally.blamed[score.requirement.key] = Blame(COMPANY, shown)
+
+
+# History.
+
+
+def _only_without_history(score: Score) -> bool:
+    """Whether all breaches were seen at single turns of deals that the bot had not played, and were no time-outs."""
+    stated = score.broken[STATED]
+    return (
+        stated > 0
+        and score.breaches == stated + score.broken[IN_A_BATCH]
+        and not any(breach.poke or breach.fault is Fault.TIMEOUT_MOVE for breach in score.kept)
+    )
+
+
+async def _history(bench: Bench, score: Score) -> None:
+    tally, rule = bench.scribe.tally, score.requirement.id
+    cases = [one for one in score.simplest() if one.phase == STATED and one.position is not None][:_CASES]
+    losses = bench.losses
+    for breach in cases:
+        if breach.position is None or bench.over or bench.losses - losses >= _MOST_LOSSES:
+            break
+        led = await bench.lead(Course.to(breach.position))
+        if fails(led, rule, breach.fault) or bench.over:
+            continue
+        (again,) = await bench.ask([breach.position], "retest", stated=True)
+        if fails(again, rule, breach.fault):
+            tally.blamed[score.requirement.key] = Blame(HISTORY, _told(breach, "Asked all its turns of the deal"))
+            return
+    if cases and not bench.over and bench.losses - losses < _MOST_LOSSES:
+        await _pairs(bench, score, cases[0])
+
+
+async def _pairs(bench: Bench, score: Score, breach: Breach) -> None:
+    """Puts turns without their history that the bot answered well when it had played the deal itself."""
+    rule = score.requirement.id
+    for position in await _own_positions(bench, rule, breach):
+        if bench.over:
+            return
+        (asking,) = await bench.ask([position], "retest", stated=True)
+        if fails(asking, rule, breach.fault):
+            shown = replace(breach, position=position, action=None, did=_did(asking, breach), origin="sampled")
+            bench.scribe.tally.blamed[score.requirement.key] = Blame(
+                HISTORY, _told(shown, "When it plays the deal itself")
+            )
+            return
+
+
+async def _own_positions(bench: Bench, rule: str, breach: Breach) -> list[Position]:
+    """Turns behind its first of deals that the bot plays to their end, of the kind at which the rule was broken.
+
+    None at all if it breaks the rule there too.
+    """
+    found: list[Position] = []
+    source = matches(bench, "retest")
+    kind = None if rule.startswith("AF-LIFE") or breach.position is None else breach.position.reached().kind
+    for _ in range(_DEALS):
+        if bench.over:
+            break
+        (asking,) = bench.play([replace(next(source), deals=1)], "retest")
+        await bench.settle()
+        if asking.silent or fails(asking, rule, breach.fault):
+            return []
+        found += [one for one in _turns_of(asking) if kind is None or one.reached().kind is kind]
+    return found[-2 * _DEALS :]
+
+
+def _turns_of(asking: Asking) -> Iterator[Position]:
+    """The turns behind the bot's first in the first deal of a table."""
+    table, log = asking.table, asking.table.deals[0]
+    start = Position(
+        table.spec.rules, table.spec.seats, log.dealer, tuple(log.pack), (), bot_seed=table.spec.chairs[0].bot_seed
+    )
+    deal, own = Deal(start.rules, start.seats, start.dealer, start.pack), 0
+    for number, action in enumerate(log.actions):
+        if deal.seat == asking.seat:
+            if own:
+                yield replace(start, actions=tuple(log.actions[:number]), origin="sampled")
+            own += 1
+        deal.apply(action)
+
+
+def fails(asking: Asking, rule: str, fault: Fault) -> bool:
+    """Whether a bot failed when it was asked again, as it had before."""
+    if fault in LOST or rule.startswith("AF-LIFE"):
+        return asking.lost
+    return rule in asking.broke or asking.lost
+
+
+def _did(asking: Asking, breach: Breach) -> str:
+    violation = asking.answer.violation if asking.answer is not None else None
+    return violation.sentence if violation else breach.did
+
+
+def _told(breach: Breach, when: str) -> Breach:
+    sentence = f"In a deal that it had not played itself: {breach.sentence} ({breach.rule}) {when} it answers well."
+    return replace(breach, rule=HISTORY, sentence=sentence, shown_by="position")
