@@ -2,8 +2,10 @@
 
 import asyncio
 import contextlib
+import os
 import socket
 import struct
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,17 +15,17 @@ from referee import server
 from referee.faults import Fault
 from referee.protocol import wire
 from referee.seats.guest import Guest
-from tests.badbots import http2
+from referee.tournament.venue import server_credentials
+from tests.badbots import attacks, http2
 from tests.inn import JOIN, SHORT, Inn, dial, hear, say, tell, until
+from tests.tls import write_pair
 from tests.umpires import new_table
 
 TCP = "tcp:127.0.0.1:0"
 
 
-def joining(token: str, join: wire.PlayRequest = JOIN) -> bytes:
-    return http2.frame(http2.HEADERS, http2.END_HEADERS, 1, http2.headers(token=token)) + http2.frame(
-        http2.DATA, 0, 1, http2.message(join.SerializeToString())
-    )
+def joining(token: str) -> bytes:
+    return http2.joining(token, JOIN.SerializeToString())
 
 
 def give(line: socket.socket, stream: int, window: int) -> None:
@@ -168,3 +170,182 @@ def test_a_door_closes_behind_a_bot_that_reads_nothing(tmp_path: Path) -> None:
                 await until(lambda: deaf.stream is None)
 
     tell(tmp_path, story)
+
+
+# Attacks
+
+GROWTH_MIB = 24
+"""What an attack may add to the memory of the process: far less than any of them can send, and more than tests vary."""
+
+
+@pytest.mark.parametrize("kind", attacks.ATTACKS)
+def test_an_attack_is_cut_off_and_costs_neither_memory_nor_anybody_elses_game(tmp_path: Path, kind: str) -> None:
+    """By a bot at its own door, by a stranger and by a remote bot at the door for all; others play on and are let in."""
+
+    async def story(inn: Inn) -> None:
+        local, remote = inn.guest("local"), inn.guest("remote")
+        player, late = inn.guest("player"), inn.guest("late")
+        async with inn.door(local) as own, inn.door(address=TCP) as door, dial(door, player.token) as call:
+            await say(call, JOIN)
+            await hear(call)
+            before = resident_mib()
+            for address, token in (
+                (own.address, ""),
+                (own.address, local.token),
+                (door.address, ""),
+                (door.address, remote.token),
+            ):
+                await carry_out(address, kind, token)
+                assert resident_mib() < before + GROWTH_MIB
+            inn.deal(1, player, player)
+            assert (await hear(call)).turns
+            async with dial(door, late.token) as other:
+                await say(other, JOIN)
+                assert (await hear(other)).joined.name == "late"
+
+    inn = tell(tmp_path, story)
+    assert {name for name, _, _ in inn.faults} <= {"local", "remote"}
+    assert {fault for _, fault, _ in inn.faults} <= {Fault.PROTOCOL}
+
+
+async def carry_out(address: str, kind: str, token: str) -> None:
+    program = [sys.executable, str(Path(attacks.__file__)), address, kind, token]
+    process = await asyncio.create_subprocess_exec(*program)
+    try:
+        async with asyncio.timeout(100):
+            assert await process.wait() == 0
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+
+
+def resident_mib() -> int:
+    """The memory of this process."""
+    pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") >> 20
+
+
+FLOODS = [
+    "header_table_thrash",
+    "endless_headers",
+    "health_checks",
+    "many_streams",
+    "pings",
+    "settings",
+    "table_sizes",
+    "priorities",
+    "unknown_frames",
+    "empty_data",
+    "window_of_a_byte",
+    "unread_reflection",
+]
+
+
+@pytest.mark.parametrize("kind", FLOODS)
+def test_a_flood_at_its_own_door_breaks_the_protocol(tmp_path: Path, kind: str) -> None:
+    async def story(inn: Inn) -> None:
+        async with inn.door(inn.guest("bad")) as door:
+            await carry_out(door.address, kind, "")
+            await until(lambda: bool(inn.faults))
+
+    faults = tell(tmp_path, story).faults
+    assert {(name, fault) for name, fault, _ in faults} == {("bad", Fault.PROTOCOL)}
+    assert all(sentence.startswith("AF-PROTO-004: it flooded its connection with ") for _, _, sentence in faults)
+
+
+def test_a_flood_of_a_remote_bot_breaks_the_protocol(tmp_path: Path) -> None:
+    async def story(inn: Inn) -> None:
+        bad = inn.guest("bad")
+        async with inn.door(address=TCP) as door:
+            with contextlib.closing(http2.connect(door.address)) as line:
+                line.sendall(http2.joining(bad.token))
+                await until(bad.ready.is_set)
+                http2.drain(line)
+                with contextlib.suppress(OSError):
+                    await asyncio.to_thread(pour, line, http2.frame(http2.PING, 0, 0, b"whistled") * 500)
+            await until(lambda: bool(inn.faults))
+
+    assert [(name, fault) for name, fault, _ in tell(tmp_path, story).faults] == [("bad", Fault.PROTOCOL)]
+
+
+def pour(line: socket.socket, data: bytes) -> None:
+    line.settimeout(60)
+    while True:
+        line.sendall(data)
+
+
+# Strangers
+
+
+def test_those_with_a_token_get_in_however_many_strangers_hold_connections(tmp_path: Path) -> None:
+    """Twice as many as are let be, renewed as they are ended."""
+
+    async def story(inn: Inn) -> None:
+        bots = [inn.guest(f"bot-{number}") for number in range(20)]
+        async with inn.door(address=TCP) as door, contextlib.AsyncExitStack() as stack:
+            strangers = stack.enter_context(contextlib.ExitStack())
+            before = handles()
+            for bot in bots:
+                for line in await asyncio.to_thread(attacks.held, door.address, 2 * server.STRANGERS // len(bots)):
+                    strangers.enter_context(contextlib.closing(line))
+                call = await stack.enter_async_context(dial(door, bot.token))
+                await say(call, JOIN)
+                assert (await hear(call)).joined.name == bot.terms.name
+            assert handles() < before + 2 * server.STRANGERS + server.STRANGERS + 200  # theirs, ours, and those of gRPC
+            assert all(bot.ready.is_set() for bot in bots)
+
+    inn = tell(tmp_path, story)
+    assert inn.faults == []
+
+
+def handles() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+def test_more_bots_than_strangers_may_dial_in_at_once(tmp_path: Path) -> None:
+    async def story(inn: Inn) -> None:
+        bots = [inn.guest(f"bot-{number}") for number in range(server.STRANGERS + 100)]
+        async with inn.door(address=TCP) as door:
+            with contextlib.ExitStack() as stack:
+                for bot in bots:
+                    line = stack.enter_context(contextlib.closing(http2.connect(door.address)))
+                    line.sendall(joining(bot.token))
+                await until(lambda: all(bot.ready.is_set() for bot in bots))
+
+    assert tell(tmp_path, story).faults == []
+
+
+def test_a_stranger_has_little_time_and_a_bot_all_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "_STRANGER_S", 0.0)
+
+    async def story(inn: Inn) -> None:
+        bot = inn.guest("bot")
+        async with inn.door(address=TCP) as door, dial(door, bot.token) as call:
+            await say(call, JOIN)
+            await hear(call)
+            with contextlib.closing(http2.dial(door.address)) as silent:
+                silent.settimeout(60)
+                assert await asyncio.to_thread(silent.recv, 1) == b""
+            assert bot.ready.is_set()
+
+    assert not tell(tmp_path, story).losses[:-1]
+
+
+def test_who_does_not_finish_the_handshake_of_tls_is_a_stranger_like_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "_STRANGER_S", 0.0)
+    credentials = server_credentials(write_pair(tmp_path))
+
+    async def story(inn: Inn) -> None:
+        async with inn.door(address="tls:localhost:0", credentials=credentials) as door:
+            for said in (b"", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(200), http2.PREFACE):
+                with contextlib.closing(http2.dial(door.address)) as line:
+                    line.settimeout(60)
+                    line.sendall(said)
+                    with contextlib.suppress(ConnectionError):
+                        while await asyncio.to_thread(line.recv, 1000):
+                            pass
+
+    assert not tell(tmp_path, story).faults

@@ -58,6 +58,12 @@ def message(data: bytes, squeezed: int = 0) -> bytes:
     return struct.pack(">BI", squeezed, len(data)) + data
 
 
+def joining(token: str, join: bytes = b"") -> bytes:
+    """The call and the first message of a bot; ``join`` is a PlayRequest, else the smallest that there is."""
+    call = frame(HEADERS, END_HEADERS, 1, headers(token=token))
+    return call + frame(DATA, 0, 1, message(join or b"\x0a\x02\x30\x01"))
+
+
 def dial(address: str) -> socket.socket:
     """A connected socket; with a small buffer, so that what is not read fills it soon."""
     if address.startswith("unix:"):
@@ -71,9 +77,9 @@ def dial(address: str) -> socket.socket:
     return line
 
 
-def connect(address: str = "", settings: bytes = b"") -> socket.socket:
+def connect(to: str = "", settings: bytes = b"") -> socket.socket:
     """A connection that has said its preface and its settings."""
-    line = dial(address or os.environ["REFEREE_ADDRESS"])
+    line = dial(to or address())
     line.sendall(PREFACE + frame(SETTINGS, 0, 0, settings))
     return line
 
@@ -89,6 +95,11 @@ def drain(line: socket.socket) -> threading.Thread:
     thread = threading.Thread(target=read, daemon=True)
     thread.start()
     return thread
+
+
+def address() -> str:
+    """Where a bot is to dial in."""
+    return os.environ["REFEREE_ADDRESS"]
 
 
 def token() -> str:

@@ -28,7 +28,7 @@ from referee.view import Turn
 
 FOLDER: Final = Path(__file__).parent
 GOOD: Final = ("good", "good#2", "good#3")
-NO_BOTS: Final = {"raw", "http2", "leagues", "test_badbots", "good"}
+NO_BOTS: Final = {"raw", "http2", "attacks", "leagues", "test_badbots", "good"}
 BOXED: Final = {"snoops", "starts_many_processes", "crashes"}
 """Bad bots that play once more, shut in by bubblewrap."""
 
@@ -211,7 +211,7 @@ def plan_of(bots: Sequence[BadBot], logs: Path) -> LeaguePlan:
 
 def _command(file: str) -> Command:
     argv = ("python", file) if file.endswith(".py") else (f"./{file}",)
-    return Command(argv, FOLDER, Path(file).stem, only=(file, "raw.py", "http2.py"))
+    return Command(argv, FOLDER, Path(file).stem, only=(file, "raw.py", "http2.py", "attacks.py"))
 
 
 def games_of(bots: Sequence[BadBot], plan: LeaguePlan) -> list[GamePlan]:
