@@ -1,5 +1,6 @@
 """``report`` and ``replay``: what a league and a game look like."""
 
+import os
 import sys
 from enum import StrEnum
 from pathlib import Path
@@ -50,14 +51,16 @@ def report(
 ) -> None:
     """Write the report of a league, also while it is running: one HTML file, Markdown, or a table as CSV.
 
-    HTML goes to a file beside the league's, Markdown and CSV to the screen, unless --out says otherwise.
+    HTML goes to a file beside the league's (to the working directory where that cannot be), Markdown and CSV to the screen, unless --out says otherwise.
     """
     from referee.report import csv_table, gather, markdown, write_report
 
     with Store.read(store or newest_league()) as reader:
         league = read_league(reader)
         if form is Format.HTML:
-            path = write_report(reader, league, out or reader.path.with_suffix(".html"), games=games or ())
+            path = write_report(
+                reader, league, out or beside(reader.path, f"{reader.path.stem}.html"), games=games or ()
+            )
             typer.echo(f"Report: {path}")
             return
         facts = gather(reader, league)
@@ -82,7 +85,7 @@ def replay(
     with Store.read(league or newest_league()) as reader:
         record, found = reader.record(game), read_league(reader)
         names, still_open = _seated(reader, found, game)
-        path = out or reader.path.with_name(f"{reader.path.stem}-game-{game}.html")
+        path = out or beside(reader.path, f"{reader.path.stem}-game-{game}.html")
     if still_open:
         typer.echo("The set of this game is still being played: keep its packs to yourself.", err=True)
     if html or out:
@@ -91,6 +94,11 @@ def replay(
         typer.echo(f"Replay: {write_replay(record, game, path, names)}")
     else:
         _step_through(record, game, names, seat)
+
+
+def beside(store: Path, name: str) -> Path:
+    """A file beside the league's; in the working directory where nothing can be written there."""
+    return store.with_name(name) if os.access(store.parent, os.W_OK) else Path(name)
 
 
 def _seated(store: Store, league: League, game: int) -> tuple[list[str], bool]:

@@ -4,7 +4,9 @@ import contextlib
 import fcntl
 import hashlib
 import os
+import shutil
 import sqlite3
+import tempfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -30,6 +32,9 @@ from referee.store.text import column
 _CACHE_KIB = 65_536
 _PAGES_A_CHECKPOINT = 8_000
 
+_BEING_WRITTEN = 0x52656665
+"""The ``application_id`` of a store while a referee has it open to write; 0 when it was closed."""
+
 _COMPRESSION = 1  # records shrink fourfold at once; a higher level costs more than it saves
 
 
@@ -44,6 +49,7 @@ class Store(Reader):
     def __init__(self, path: Path, connection: sqlite3.Connection, lock: IO[bytes] | None) -> None:
         super().__init__(path, connection)
         self._lock = lock
+        self._copy: Path | None = None
 
     @classmethod
     def create(cls, path: Path, league: Mapping[str, Any]) -> Self:
@@ -72,7 +78,13 @@ class Store(Reader):
 
     @classmethod
     def _open(cls, path: Path, *, fresh: bool) -> Self:
-        lock = path.with_name(path.name + ".lock").open("wb")
+        try:
+            lock = path.with_name(path.name + ".lock").open("wb")
+        except OSError as error:
+            told = error.strerror
+            raise StoreError(
+                f"{path} cannot be written: {told}; copy it to a folder of yours and go on there"
+            ) from None
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -87,6 +99,9 @@ class Store(Reader):
             db.execute(f"PRAGMA wal_autocheckpoint = {_PAGES_A_CHECKPOINT}")
             if not fresh:
                 _migrate(db, check_version(path, db))
+            # On the disk before anything else: a copy without the -wal file can then tell that it is not whole.
+            db.execute(f"PRAGMA application_id = {_BEING_WRITTEN}")
+            db.execute("PRAGMA wal_checkpoint(PASSIVE)")
         except (sqlite3.DatabaseError, StoreError) as error:
             db.close()
             lock.close()
@@ -95,20 +110,31 @@ class Store(Reader):
 
     @classmethod
     def read(cls, path: Path) -> Self:
-        """An existing store, to look at; also while a league is running. Raises ``StoreError``."""
+        """An existing store, to look at; also while a league is running, and where nothing can be written.
+
+        Raises ``StoreError``, also for a copy whose last games have stayed behind in the -wal file of the original.
+        """
         if not path.is_file():
             raise StoreError(f"there is no league at {path}")
-        db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None, timeout=10)
+        db, copy = _opened_to_read(path)
         try:
             check_version(path, db)
+            _check_whole(path, db)
         except (sqlite3.DatabaseError, StoreError) as error:
             db.close()
+            _remove(copy)
             raise _unopened(path, error) from None
-        return cls(path, db, None)
+        store = cls(path, db, None)
+        store._copy = copy
+        return store
 
     def close(self) -> None:
         """Closes the file and gives the lock back."""
+        if self._lock is not None:
+            with contextlib.suppress(sqlite3.Error):
+                self._db.execute("PRAGMA application_id = 0")
         self._db.close()
+        _remove(self._copy)
         if self._lock is not None:
             self._lock.close()
 
@@ -306,6 +332,66 @@ def _migrate(db: sqlite3.Connection, version: int) -> None:
     except BaseException:
         db.execute("ROLLBACK")
         raise
+
+
+def _opened_to_read(path: Path) -> tuple[sqlite3.Connection, Path | None]:
+    """A connection to look at a store, and the folder of the private copy that it looks at, if it needs one.
+
+    SQLite makes a file beside the store even to read it. Where that cannot be, a store that nobody has open is read as it
+    stands; one with games in its -wal file is copied, both files, to a temporary folder.
+    """
+    db = _connected(path, "mode=ro")
+    try:
+        db.execute("PRAGMA application_id").fetchone()
+    except sqlite3.OperationalError as error:
+        if os.access(path.parent, os.W_OK):
+            db.close()
+            raise _unopened(path, error) from None
+    except sqlite3.DatabaseError:
+        pass  # told by whoever looks closer
+    else:
+        return db, None
+    db.close()
+    wal = path.with_name(f"{path.name}-wal")
+    if not _has_content(wal):
+        return _connected(path, "mode=ro&immutable=1"), None
+    try:
+        folder = Path(tempfile.mkdtemp(prefix="referee-read-"))
+        for file in (path, wal):
+            shutil.copyfile(file, folder / file.name)
+    except OSError as error:
+        raise StoreError(f"{path} cannot be copied to be read: {error.strerror}") from None
+    return _connected(folder / path.name, "mode=rw"), folder
+
+
+def _connected(path: Path, how: str) -> sqlite3.Connection:
+    return sqlite3.connect(f"{path.absolute().as_uri()}?{how}", uri=True, isolation_level=None, timeout=10)
+
+
+def _has_content(path: Path) -> bool:
+    try:
+        return path.stat().st_size > 0
+    except OSError:
+        return False
+
+
+def _check_whole(path: Path, db: sqlite3.Connection) -> None:
+    """Raises ``StoreError`` for a copy that was made while a referee wrote, without the file that held the last games."""
+    wal = path.with_name(f"{path.name}-wal")
+    # Asked twice: a referee may come and go meanwhile, and takes the file and the mark away together.
+    for _ in range(2):
+        (mark,) = db.execute("PRAGMA application_id").fetchone()
+        if mark != _BEING_WRITTEN or _has_content(wal):
+            return
+    raise StoreError(
+        f"{path} was copied while a referee wrote to it, and without {wal.name}, which holds its last games: copy both, or stop "
+        f"the referee first. If that file is lost, referee resume {path} goes on with what is here"
+    )
+
+
+def _remove(folder: Path | None) -> None:
+    if folder is not None:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _unopened(path: Path, error: sqlite3.DatabaseError | StoreError) -> StoreError:
