@@ -60,6 +60,8 @@ def rerun(
 ) -> None:
     """Play an exported league again, with the same packs, and say whether the results are the same.
 
+    Its bots are strangers' programs: without a sandbox only sample bots play, unless you add --trust-bots.
+
     Exit codes: 0 played again (and the same, unless --changed-bots), 1 the results differ, 2 asked wrongly, 130 stopped.
     """
     console = Console(stderr=True)
@@ -76,7 +78,7 @@ def rerun(
     path = store or free_season(LEAGUES / f"{folder.resolve().name}.sqlite")
     if path.exists():
         raise StoreError(f"{path} exists already; name another file with --store, or: referee resume {path}")
-    choice = shut_in(sandbox, roster, trust_bots, console)
+    choice = shut_in(sandbox, roster, trust_bots, console, "Who wrote an export chose what it runs")
     earlier = league.facts.get("earlier", ())
     begin(definition, roster, path, choice.kind, {}, revealed=league.master, earlier=earlier)
     go_on(path, workers, output, choice, ("", None), console)

@@ -20,11 +20,14 @@ from referee.cli.begin import begun, entered, seasons, timed
 from referee.cli.dry import dry_lines, seconds_of
 from referee.cli.screen import Quiet, Screen
 from referee.cli.tables import counted, json_table, notes, plain_table, rich_table
+from referee.definitions.changes import told_changes
 from referee.definitions.definition import Definition, parse_definition
+from referee.definitions.shipped import sample_bots
 from referee.entrants.bot_build import require_built
-from referee.entrants.entrants import Roster, enter
+from referee.entrants.entrants import Entrant, Roster, enter
 from referee.report.endings import ending_lines
 from referee.report.page import write_report
+from referee.scheduling.schedule import ScheduleError
 from referee.scheduling.schedule import plan as plan_schedule
 from referee.seats.sandbox import Choice, choose_sandbox
 from referee.store import Store
@@ -37,10 +40,12 @@ from referee.tournament.league import (
     free_season,
     plan_of,
     read_league,
+    same_machine,
     store_path,
 )
 from referee.tournament.listening import check_address, check_certificate
 from referee.tournament.runner import Outcome, Runner
+from referee.tournament.season import kept_of
 from referee.tournament.table_of import standings_of
 
 LEAGUES = Path("leagues")
@@ -89,7 +94,7 @@ DryOption = Annotated[
 TimeOption = Annotated[
     str | None, typer.Option("--time", help="Play as many sets as fit into this time: 45m, 2h. It replaces sets.")
 ]
-TrustOption = Annotated[bool, typer.Option("--trust-bots", help="Run submitted bots even without a sandbox.")]
+TrustOption = Annotated[bool, typer.Option("--trust-bots", help="Run strangers' bots even without a sandbox.")]
 
 
 @app.command(epilog="Example: referee run tournaments/kitchen.toml --workers 2")
@@ -125,7 +130,7 @@ def run(
             typer.echo(line)
         return
     if path.exists():
-        _check_same(path, definition)
+        _check_same(path, definition, roster)
         console.print(f"Going on with {path}", markup=False)
     else:
         begun(definition, roster, path, choice(), earlier if new_version else None, console)
@@ -149,28 +154,59 @@ def resume(
     console = Console(stderr=True)
     with Store.read(store) as reader:
         league = read_league(reader)
-    choice = shut_in(sandbox, Roster(league.entrants), trust_bots, console)
+    foreign = "" if same_machine(league.facts["host"]) else "This league was begun on another machine"
+    choice = shut_in(sandbox, Roster(league.entrants), trust_bots, console, foreign)
     door = _door(league.definition, listen, insecure, tls_cert, tls_key)
     go_on(store, workers, output, choice, door, console, cluster=cluster)
 
 
-def _check_same(path: Path, definition: Definition) -> None:
+def _check_same(path: Path, definition: Definition, roster: Roster) -> None:
     with Store.read(path) as reader:
         facts = reader.league()
     remedy = "start again with --new-season"
     if facts["digest"] != definition.digest():
-        raise LeagueError(f"{path} was begun with another definition; {remedy}")
+        differ = told_changes(facts["definition"], definition.canonical())
+        raise LeagueError(
+            f"{path} was begun with another definition: {differ}. Put that back to go on; or begin anew with --new-season, "
+            f"which plays every set again. {_what_is_kept(path, definition, roster)}"
+        )
     if facts["state"] == "finished":
         raise LeagueError(f"{path} is finished: see it with referee standings {path}, or {remedy}")
 
 
-def shut_in(wanted: Sandbox, roster: Roster, trusted: bool, console: Console) -> Choice:
-    """The sandbox to use, told if there is none; raises ``LeagueError`` where submitted bots would run without."""
+def _what_is_kept(path: Path, definition: Definition, roster: Roster) -> str:
+    """Whether ``--new-version`` is of use with a changed definition, and how much."""
+    try:
+        kept = kept_of(path, definition, roster)
+    except (LeagueError, ScheduleError) as error:
+        return f"--new-version keeps nothing: {error}"
+    total = len(plan_schedule(definition.shape(), roster.entrants).sets)
+    return f"--new-version keeps {len(kept.sets)} of {counted(total, 'set')}."
+
+
+def _is_sample(entrant: Entrant) -> bool:
+    """Whether an entrant is one of the sample bots that came with this referee."""
+    return entrant.folder is not None and entrant.folder.resolve() in {
+        path.resolve() for path in sample_bots().values()
+    }
+
+
+def shut_in(wanted: Sandbox, roster: Roster, trusted: bool, console: Console, foreign: str = "") -> Choice:
+    """The sandbox to use, told if there is none; raises ``LeagueError`` where strangers' bots would run without.
+
+    Those are submitted bots; and all but the sample bots where ``foreign`` says in a sentence why.
+    """
     choice = choose_sandbox(wanted.value)
     local = any(not entrant.remote for entrant in roster.entrants)
     if choice.kind == "none" and local:
         if any(entrant.submitted for entrant in roster.bots) and not trusted:
             raise LeagueError(f"{choice.line} Submitted bots are not run like that; add --trust-bots if you trust them")
+        strangers = [one.key for one in roster.bots if not one.remote and not _is_sample(one)] if foreign else []
+        if strangers and not trusted:
+            names = ", ".join(strangers[:5]) + (" and others" if len(strangers) > 5 else "")
+            raise LeagueError(
+                f"{choice.line} {foreign}: {names} are not run like that; add --trust-bots if you trust them"
+            )
         console.print(choice.line, style="yellow", markup=False)
     return choice
 

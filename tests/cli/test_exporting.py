@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from referee.check.ask import moment
+from referee.store import Store
 from tests.program import referee
 
 BOTS = {"first": "turn.legal[0]", "last": "turn.legal[-1]", "chance": "turn.rng.choice(turn.legal)"}
@@ -74,23 +75,25 @@ def test_the_tables_are_keyed_by_name(folder: Path) -> None:
 
 
 def test_an_exported_league_is_played_again_to_the_same_results(folder: Path) -> None:
-    done = referee(folder, "rerun", "kept", "--sandbox", "none", "--output", "plain")
+    done = referee(folder, "rerun", "kept", "--sandbox", "none", "--trust-bots", "--output", "plain")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "Every result is the same as in the export" in done.stdout
     again = referee(folder, "verify", "leagues/kept.sqlite")
     assert again.returncode == 0, again.stdout
-    refused = referee(folder, "rerun", "kept", "--store", "leagues/kept.sqlite", "--sandbox", "none")
+    refused = referee(folder, "rerun", "kept", "--store", "leagues/kept.sqlite", "--sandbox", "none", "--trust-bots")
     assert refused.returncode == 1
     assert "exists already" in refused.stderr
 
 
 def test_other_bots_are_refused_unless_they_are_wanted(folder: Path) -> None:
     (folder / "bots/first.py").write_text(bot("turn.legal[-1]"))
-    refused = referee(folder, "rerun", "kept", "--sandbox", "none")
+    refused = referee(folder, "rerun", "kept", "--sandbox", "none", "--trust-bots")
     assert refused.returncode == 1
     assert "not the bots that played: first" in refused.stderr
     assert "--changed-bots" in refused.stderr
-    played = referee(folder, "rerun", "kept", "--sandbox", "none", "--changed-bots", "--output", "plain")
+    played = referee(
+        folder, "rerun", "kept", "--sandbox", "none", "--trust-bots", "--changed-bots", "--output", "plain"
+    )
     assert played.returncode == 0, played.stderr
     assert "The results are not those of the export" in played.stdout
 
@@ -125,3 +128,41 @@ def test_an_illegal_answer_a_bot_that_does_not_join_and_a_turn_that_there_is_not
     nothing = referee(folder, "ask", "99", "random", "--turn", "1", "--league", "kept")
     assert nothing.returncode == 1
     assert "game 99" in nothing.stderr
+
+
+def test_a_strangers_export_runs_nothing_without_a_sandbox_or_trust(folder: Path) -> None:
+    """Whoever wrote it chose what it runs: a command line, for one. To verify it runs no program at all."""
+    facts = json.loads((folder / "kept/league.json").read_text())
+    trap = {"command": ["sh", "-c", f"touch {folder}/sprung"], "name": "first", "remote": False, "copies": 1}
+    facts["definition"]["bots"] = [trap, *facts["definition"]["bots"][1:]]
+    (folder / "kept/league.json").write_text(json.dumps(facts, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
+    refused = referee(folder, "rerun", "kept", "--sandbox", "none", "--changed-bots")
+    assert refused.returncode == 1
+    assert "Who wrote an export chose what it runs: first, last, chance are not run like that" in refused.stderr
+    assert "--trust-bots" in refused.stderr
+    referee(folder, "verify", "kept")
+    assert not (folder / "sprung").exists()
+    assert not (folder / "leagues").exists()
+    referee(folder, "rerun", "kept", "--sandbox", "none", "--changed-bots", "--trust-bots")
+    assert (folder / "sprung").exists(), "the trap would not have sprung, so this test shows nothing"
+
+
+def test_a_league_from_another_machine_is_a_strangers_too(played: Path, tmp_path: Path) -> None:
+    for name in ("leagues", "bots"):
+        shutil.copytree(played / name, tmp_path / name)
+    with Store.write(tmp_path / "leagues/kept.sqlite") as store:
+        elsewhere = {**store.league()["host"], "machine": "elsewhere", "boot": "another"}
+        store.put(host=elsewhere, state="running")
+    refused = referee(tmp_path, "resume", "leagues/kept.sqlite", "--sandbox", "none")
+    assert refused.returncode == 1
+    assert "This league was begun on another machine" in refused.stderr
+    trusted = referee(tmp_path, "resume", "leagues/kept.sqlite", "--sandbox", "none", "--trust-bots")
+    assert "another machine" not in trusted.stderr
+
+
+def test_sample_bots_in_an_export_are_no_strangers(tmp_path: Path) -> None:
+    done = referee(tmp_path, "play", "random", "careful", "-n", "2", "--keep", "x.sqlite")
+    assert done.returncode == 0, done.stderr
+    assert referee(tmp_path, "export", "x.sqlite", "--out", "kept").returncode == 0
+    again = referee(tmp_path, "rerun", "kept", "--sandbox", "none", "--output", "plain")
+    assert again.returncode == 0, again.stderr
