@@ -6,7 +6,7 @@ from typing import Final
 
 from referee.report.facts import Facts
 from referee.report.figures import between, figure
-from referee.statistics.paired import Estimate
+from referee.statistics.paired import Estimate, turned
 
 MOST: Final = 40
 """Entrants in the heat map: the first of the standings. The CSV has all."""
@@ -39,7 +39,7 @@ def heat_map(facts: Facts) -> HeatMap:
     """The cross-table of the league's measure, rows and columns in the order of the standings."""
     keys = [row.entrant for row in facts.table.rows][:MOST]
     found = {(meeting.first, meeting.second): meeting.difference for meeting in facts.meetings}
-    found |= {(second, first): _turned(difference) for (first, second), difference in found.items()}
+    found |= {(second, first): turned(difference) for (first, second), difference in found.items()}
     largest = max((abs(one.mean) for one in found.values() if one.mean is not None), default=0.0) or 1.0
     rows = [
         (
@@ -50,12 +50,6 @@ def heat_map(facts: Facts) -> HeatMap:
     ]
     left_out = len(facts.table.rows) - len(keys)
     return HeatMap([facts.called(key) for key in keys], rows, len(keys) <= _WRITTEN, left_out)
-
-
-def _turned(value: Estimate) -> Estimate:
-    """The same difference seen from the other side."""
-    flipped = [None if end is None else -end for end in (value.mean, value.high, value.low)]
-    return Estimate(flipped[0], flipped[1], flipped[2], value.sets)
 
 
 def _cell(facts: Facts, key: str, other: str, value: Estimate | None, largest: float) -> HeatCell | None:

@@ -3,7 +3,7 @@
 from typing import Final
 
 from referee.statistics.paired import Estimate
-from referee.statistics.resample import RatingInterval
+from referee.statistics.rating_intervals import RatingInterval
 from referee.statistics.results import MeasureName
 from referee.statistics.standings import Row
 

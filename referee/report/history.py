@@ -8,7 +8,7 @@ from referee.report.axis import Axis, Tick
 from referee.report.facts import Facts
 from referee.statistics.awards import gather
 from referee.statistics.plackett_luce import fit_awards
-from referee.statistics.resample import RatingInterval
+from referee.statistics.rating_intervals import RatingInterval
 
 _POINTS: Final = 40
 _FEWEST_SETS: Final = 4

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from referee.report.figures import UNITS, between, figure
-from referee.statistics.standings import FEWEST_SETS, Row, Standings
+from referee.statistics.intervals import FEWEST_SETS
+from referee.statistics.standings import Row, Standings
 
 Sure = Literal["sure", "open", "early"]
 
@@ -39,12 +40,7 @@ def judge(
         return names.get(bot, bot)
 
     if len(bots) == 1:
-        return Verdict(
-            f"Only {called(bots[0])} has played enough: there is nothing to compare.",
-            "open",
-            "nothing to compare",
-            _figure(table, ranked[0], names),
-        )
+        return _copies(table, ranked, called(bots[0]), names)
     if len(best) == 1:
         return _won(table, ranked, best[0], called, copies, finished=finished, same_packs=same_packs)
     return _open(table, ranked, best, bots, called, names)
@@ -64,6 +60,16 @@ def _early(table: Standings, names: Mapping[str, str]) -> Verdict:
         "too few sets",
         f"{need}{max(row.sets for row in table.rows)}. {_figure(table, table.rows[0], names)}",
     )
+
+
+def _copies(table: Standings, ranked: Sequence[Row], bot: str, names: Mapping[str, str]) -> Verdict:
+    """The verdict where only copies of one bot are ranked."""
+    first = [row for row in ranked if row.rank_low == 1]
+    if len(first) == len(ranked):
+        headline = f"No difference seen between the {len(ranked)} copies of {bot}."
+    else:
+        headline = f"Copies of {bot} differ: {_listed([names.get(row.entrant, row.entrant) for row in first])} ahead."
+    return Verdict(headline, "open", "copies of one bot", _figure(table, ranked[0], names))
 
 
 def _won(

@@ -18,6 +18,7 @@ from math import exp, fsum, inf, log, log1p, sqrt
 from typing import Final
 
 from referee.statistics.paired import Estimate, standard_deviation
+from referee.statistics.results import Span
 
 PRIOR: Final = 20.0
 """The evidence is sharpest for effects that take about this many sets and some ten times as many to find. It also means
@@ -78,7 +79,9 @@ def reach(sets: int, alpha: float) -> float:
     return sqrt((sets - 1) * (ratio - 1.0) / (1.0 - ratio / growth))
 
 
-def estimate_at_any_look(values: Sequence[float], alpha: float, scale: float = 0.0) -> Estimate:
+def estimate_at_any_look(
+    values: Sequence[float], alpha: float, scale: float = 0.0, span: Span | None = None
+) -> Estimate:
     """The mean of one figure a set, with an interval that holds the truth at *all* looks with certainty 1 - ``alpha``.
 
     ``scale`` is a size that a figure may well have though none had it yet, such as the spread of a single game: the spread
@@ -96,4 +99,7 @@ def estimate_at_any_look(values: Sequence[float], alpha: float, scale: float = 0
         return Estimate(mean, None, None, count)
     variance = standard_deviation(values, mean) ** 2 + 2.0 * scale * scale / (count - 1)
     half = wide * sqrt(variance / count)
-    return Estimate(mean, mean - half, mean + half, count)
+    low, high = mean - half, mean + half
+    if span is not None:
+        low, high = min(max(low, span.low), mean), max(min(high, span.high), mean)
+    return Estimate(mean, low, high, count)

@@ -117,7 +117,10 @@ def _house_note(share: Share, games: int) -> str:
 
 
 def shared_packs(sets: Sequence[GameSet], measure: MeasureName, seed: str = "") -> Share | None:
-    """What share of plain games sets with shared packs need; None for too few sets, or others than rotated tables."""
+    """What share of plain games sets with shared packs need.
+
+    None for too few sets, for others than rotated tables, and where nothing differed.
+    """
     rotated = all(len(games) > 1 and len({frozenset(game.entrants) for game in games}) == 1 for games in sets)
     if len(sets) < FEWEST_SHARED or not rotated:
         return None
@@ -134,6 +137,8 @@ def shared_packs(sets: Sequence[GameSet], measure: MeasureName, seed: str = "") 
                 sums[key] = sums.get(key, 0.0) + value
         # The variance of a mean over n games, times n, against that of one game.
         parts.append((fsum(total * total for total in sums.values()) / len(games), single / len(games)))
+    if not fsum(part[1] for part in parts) or not fsum(part[0] for part in parts):
+        return None  # all games, or all sets, came out alike: there is no spread to compare
     return _share(parts, seed)
 
 
@@ -158,6 +163,8 @@ def adjust(games: Sequence[PlainGame], seed: str = "") -> Adjusted | None:
             before = _centred([value - means[key] for key, value in zip(game.entrants, game.figures, strict=True)])
             after = _centred([value - means[key] for key, value in zip(game.entrants, adjusted, strict=True)])
             parts.append((fsum(value * value for value in after), fsum(value * value for value in before)))
+    if not fsum(before for _, before in parts) or not fsum(after for after, _ in parts):
+        return None
     return Adjusted({key: estimate(own) for key, own in sorted(values.items())}, _share(parts, seed), len(ordered))
 
 

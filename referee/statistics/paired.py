@@ -1,4 +1,4 @@
-"""Means over sets with Student's t intervals, and the paired difference of two entrants.
+"""Means over sets with their intervals, and the paired difference of two entrants.
 
 The set is the unit: its games share their packs, so a mean over games would claim more evidence than there is. Two
 entrants that sat at the same table saw the same packs, so the difference inside each set cancels the luck of the deal.
@@ -10,27 +10,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import fsum, sqrt
-from typing import Final
 
-from referee.statistics.results import GameSet, MeasureName, set_means
-from referee.statistics.student import quantile
-
-CONFIDENCE: Final = 0.95
-"""Level of every interval in this package."""
-
-ROUNDING: Final = 1e-9
-"""Differences below this share of the largest figure are rounding, not play."""
-
-FEWEST_AGREEING: Final = 6
-"""Sets that must agree exactly before agreement is evidence: the sign test gives five of a kind 2 / 2^5 > 0.05."""
+from referee.statistics.intervals import FEWEST_SETS, ROUNDING, interval_of_mean, two_sided
+from referee.statistics.results import GameSet, MeasureName, Span, set_means, span_of, trials_of
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
     """A mean over ``sets`` sets with its 95 % interval.
 
-    ``mean`` is None without any set. ``low`` and ``high`` are None where the sets say nothing about the spread: fewer
-    than two, or fewer than six that agree exactly.
+    ``mean`` is None without any set. ``low`` and ``high`` are None where the sets say too little about how they differ: fewer
+    than ten, or a figure that was the same in all games of a league.
     """
 
     mean: float | None
@@ -39,14 +29,22 @@ class Estimate:
     sets: int
 
 
-def estimate(values: Sequence[float]) -> Estimate:
-    """Mean and Student's t interval of one figure a set."""
+def estimate(values: Sequence[float], span: Span | None = None, trials: float = 1.0) -> Estimate:
+    """The mean of one figure a set, and its interval.
+
+    ``span``: between what the figure of a game lies; the interval then is right near these ends too, and where sets agree
+    (:mod:`referee.statistics.intervals`). ``trials``: see :func:`referee.statistics.results.trials_of`. Without a span it is
+    Student's t, and there is none where all sets agree.
+    """
     count = len(values)
     if not count:
         return Estimate(None, None, None, 0)
     mean = fsum(values) / count
+    if span is not None:
+        low, high = interval_of_mean(values, span.low, span.high, trials) or (None, None)
+        return Estimate(mean, low, high, count)
     spread = standard_deviation(values, mean)
-    if count < 2 or (spread == 0.0 and count < FEWEST_AGREEING):
+    if count < FEWEST_SETS or spread == 0.0:
         return Estimate(mean, None, None, count)
     reach = two_sided(count - 1) * spread / sqrt(count)
     return Estimate(mean, mean - reach, mean + reach, count)
@@ -60,11 +58,6 @@ def standard_deviation(values: Sequence[float], mean: float) -> float:
     return sqrt(fsum((value - mean) ** 2 for value in values) / (len(values) - 1))
 
 
-def two_sided(df: float) -> float:
-    """How many standard errors a 95 % interval reaches to each side."""
-    return quantile(0.5 + CONFIDENCE / 2.0, df)
-
-
 @dataclass(frozen=True, slots=True)
 class Meeting:
     """How two entrants did against each other: what ``first`` got per game more than ``second`` in their common sets."""
@@ -76,23 +69,36 @@ class Meeting:
 
 def cross_table(sets: Iterable[GameSet], measure: MeasureName = "place") -> tuple[Meeting, ...]:
     """The paired difference of every two entrants that met, ``first`` before ``second`` by name, sorted."""
+    known = list(sets)
+    span = span_of(known, measure).of_differences
     differences: dict[tuple[str, str], list[float]] = {}
-    for games in sets:
+    trials: dict[tuple[str, str], list[float]] = {}
+    for games in known:
         means = sorted(set_means(games, measure).items())
+        own = trials_of(games)
         for (first, one), (second, other) in combinations(means, 2):
             differences.setdefault((first, second), []).append(one - other)
-    return tuple(Meeting(*pair, estimate(values)) for pair, values in sorted(differences.items()))
+            trials.setdefault((first, second), []).append(own)
+    return tuple(
+        Meeting(*pair, estimate(values, span, fsum(trials[pair]) / len(values)))
+        for pair, values in sorted(differences.items())
+    )
 
 
 def paired_difference(sets: Iterable[GameSet], a: str, b: str, measure: MeasureName = "place") -> Estimate:
     """How much more of the measure ``a`` gets per game than ``b``, over the sets that hold both.
 
-    In each such set the mean of ``a`` less the mean of ``b``; then mean and Student's t interval over sets. ``a`` is
-    shown to be better where ``low`` is above 0. Without a common set all fields but ``sets`` are None.
+    In each such set the mean of ``a`` less the mean of ``b``; then mean and interval over sets. ``a`` is shown to be better
+    where ``low`` is above 0. Without a common set all fields but ``sets`` are None.
     """
-    differences = []
-    for games in sets:
-        means = set_means(games, measure)
-        if a in means and b in means:
-            differences.append(means[a] - means[b])
-    return estimate(differences)
+    first, second = sorted((a, b))
+    found = next((one for one in cross_table(sets, measure) if (one.first, one.second) == (first, second)), None)
+    if found is None:
+        return Estimate(None, None, None, 0)
+    return found.difference if a == first else turned(found.difference)
+
+
+def turned(value: Estimate) -> Estimate:
+    """The same difference seen from the other side."""
+    flipped = [None if end is None else 0.0 - end for end in (value.mean, value.high, value.low)]
+    return Estimate(flipped[0], flipped[1], flipped[2], value.sets)

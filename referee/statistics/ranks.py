@@ -26,7 +26,7 @@ from typing import Final
 
 from referee.statistics.anytime import p_above
 from referee.statistics.comparison import Comparison
-from referee.statistics.paired import CONFIDENCE, ROUNDING
+from referee.statistics.intervals import CONFIDENCE, ROUNDING
 from referee.statistics.student import upper_tail
 
 EXACT_SETS: Final = 20
@@ -93,19 +93,27 @@ def _signed_sums(values: Sequence[float]) -> list[float]:
 
 
 def rank_ranges(
-    comparison: Comparison, among: Iterable[str], certainty: float = CONFIDENCE, *, at_any_look: bool = False
+    comparison: Comparison,
+    among: Iterable[str],
+    certainty: float = CONFIDENCE,
+    *,
+    at_any_look: bool = False,
+    family: Iterable[str] = (),
 ) -> dict[str, tuple[int, int]]:
     """For each entrant of ``among`` its best and worst rank among them that the data support, 1 the best.
 
     ``certainty`` that no two equals are set apart. ``at_any_look``: it holds however often the ranks are looked at, and
-    whenever the league stops. An entrant without any set has the whole range.
+    whenever the league stops. ``family``: entrants that are tested along, so that what is shown of them holds with the same
+    certainty, but have no rank themselves. An entrant without any set has the whole range.
     """
     names = sorted(set(among))
+    tested = sorted({*names, *family})
     worse_than: dict[str, int] = dict.fromkeys(names, 0)
     better_than: dict[str, int] = dict.fromkeys(names, 0)
-    for winner, loser in separated(comparison, names, certainty, at_any_look=at_any_look):
-        better_than[winner] += 1
-        worse_than[loser] += 1
+    for winner, loser in separated(comparison, tested, certainty, at_any_look=at_any_look):
+        if winner in better_than and loser in worse_than:
+            better_than[winner] += 1
+            worse_than[loser] += 1
     return {key: (1 + worse_than[key], len(names) - better_than[key]) for key in names}
 
 

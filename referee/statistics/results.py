@@ -8,7 +8,7 @@ this package is taken over sets, never over games. Only closed sets belong here;
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from math import fsum, isfinite
+from math import fsum, isfinite, sqrt
 from typing import Final, Literal, TypeAlias, cast, get_args
 
 MeasureName = Literal["place", "stakes", "points"]
@@ -167,3 +167,33 @@ def set_means(games: GameSet, measure: MeasureName) -> dict[str, float]:
         for entrant, figure in zip(game.entrants, game.measures.of(measure), strict=True):
             figures.setdefault(entrant, []).append(figure)
     return {entrant: fsum(values) / len(values) for entrant, values in figures.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Between what the figure of one game lies: ``low`` to ``high``."""
+
+    low: float
+    high: float
+
+    @property
+    def of_differences(self) -> "Span":
+        """Between what the difference of two such figures lies."""
+        return Span(self.low - self.high, self.high - self.low)
+
+
+def span_of(sets: Iterable[GameSet], measure: MeasureName) -> Span:
+    """The ends of a measure: 0 and 1 for place points; for others, the least and the most that any seat had in any game."""
+    if measure == "place":
+        return Span(0.0, 1.0)
+    figures = [figure for games in sets for game in games for figure in game.measures.of(measure)]
+    return Span(min(figures, default=0.0), max(figures, default=0.0))
+
+
+def trials_of(games: GameSet) -> float:
+    """How many independent trials the games of a set would be, each for nothing or all, if games were independent.
+
+    A game against one opponent is one. Against several it is more, for beating each is something, but not one each, for it
+    is the same play that beats them: the square root of their number.
+    """
+    return fsum(sqrt((game.sides or len(game.entrants)) - 1) for game in games)

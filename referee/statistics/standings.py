@@ -8,26 +8,39 @@ Rendering is done elsewhere; :meth:`Standings.to_json` gives plain data. Given t
 numbers are the same to the last digit; all but TrueSkill do not depend on the order of sets.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from math import fsum
+from math import fsum, sqrt
 from typing import Any, Final, Literal
 
 from referee.statistics.anytime import estimate_at_any_look
-from referee.statistics.awards import Awards, gather
+from referee.statistics.awards import gather
 from referee.statistics.comparison import Comparison, compare
+from referee.statistics.intervals import CONFIDENCE, FEWEST_SETS, ROUNDING, agreement
 from referee.statistics.luck import Saving, Share, saving_of
-from referee.statistics.paired import CONFIDENCE, Estimate, estimate
+from referee.statistics.paired import Estimate, estimate
 from referee.statistics.plackett_luce import fit_awards
-from referee.statistics.ranks import rank_ranges
+from referee.statistics.ranks import rank_ranges, separated
+from referee.statistics.rating_intervals import RatingInterval, rating_intervals
 from referee.statistics.ratings import Skill, SkillTable, rate_skills
-from referee.statistics.resample import RESAMPLES, RatingInterval, Resampled, resample
-from referee.statistics.results import GameSet, MeasureName, ResultError, check_sets, ranked_sides, set_means
+from referee.statistics.resample import RESAMPLES, Resampled, resample
+from referee.statistics.results import (
+    GameSet,
+    MeasureName,
+    ResultError,
+    Span,
+    check_sets,
+    ranked_sides,
+    set_means,
+    span_of,
+    trials_of,
+)
 
-FEWEST_SETS: Final = 10
-"""Closed sets an entrant needs before it gets a rank."""
+METHOD: Final = 2
+"""How intervals and ranks are made, in standings that are kept: 2 since version 0.2.0; those of 0.1.0 do not say."""
 
-Status = Literal["ranked", "too few to rank"]
+Status = Literal["ranked", "too few to rank", "yardstick"]
+"""``yardstick``: the bot that all others of a gauntlet have met; it is not ranked among them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +63,8 @@ class Tally:
 class Row:
     """One entrant.
 
-    ``rank_low``, ``rank_high``: best and worst rank the data support, 1 the best; None while ``status`` is "too few to
-    rank". ``measure``: the league's measure per game. ``advantage``: see the module. ``stability``: how often, 0..1,
+    ``rank_low``, ``rank_high``: best and worst rank the data support, 1 the best; None unless ``status`` is "ranked".
+    ``measure``: the league's measure per game. ``advantage``: see the module. ``stability``: how often, 0..1,
     this row stays ahead of the next under resampling; None where either has no rank. ``rating``: order-free, Elo-like,
     mean 0. ``adjusted``: the measure with the luck of the deal taken off by house replay, where that applies. ``wins``: games finished first alone; ``shared_wins``: first together with another side. ``stakes``: total.
     """
@@ -75,13 +88,22 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
+class VoidSet:
+    """A set that does not count: its id, its entrants, and why, in words."""
+
+    id: str
+    entrants: tuple[str, ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Standings:
     """The table of a league and how it was made.
 
     ``status``: "too few to rank" while nobody has a rank. ``share``: how many games give an interval as narrow as a game of
     plain deals does, between two at a table, measured on this league; ``share_by``: what has saved them; ``share_note``: the same
     in a sentence.
-    ``notes``: what a reader must know, in sentences.
+    ``void``: the sets that do not count, and why. ``method``: see ``METHOD``. ``notes``: what a reader must know, in sentences.
     """
 
     measure: MeasureName
@@ -98,6 +120,8 @@ class Standings:
     draw_probability: float
     tau: float
     skipped: int
+    void: tuple[VoidSet, ...]
+    method: int
     notes: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
@@ -105,6 +129,8 @@ class Standings:
         plain = asdict(self)
         for row, source in zip(plain["rows"], self.rows, strict=True):
             row["skill"]["conservative"] = source.skill.conservative
+        for one in plain["void"]:
+            one["entrants"] = list(one["entrants"])
         return {key: list(value) if isinstance(value, tuple) else value for key, value in plain.items()}
 
 
@@ -118,9 +144,10 @@ class _Counts:
     shared_wins: int = 0
     stakes: list[float] = field(default_factory=list)
     means: list[float] = field(default_factory=list)
+    trials: list[float] = field(default_factory=list)
 
 
-def standings(
+def standings(  # noqa: PLR0913  # a league has many properties
     sets: Iterable[GameSet],
     tallies: Mapping[str, Tally],
     *,
@@ -130,6 +157,7 @@ def standings(
     resamples: int = RESAMPLES,
     skills: SkillTable | None = None,
     certainty_at_any_look: float | None = None,
+    yardstick: str | None = None,
 ) -> Standings:
     """The standings after these closed sets, in schedule order.
 
@@ -137,7 +165,8 @@ def standings(
     keys that get a row though they have not played. ``seed``: of the bootstrap. ``skills``: TrueSkill of exactly these
     sets, from a running :class:`referee.statistics.ratings.SkillRater`; made here when absent, which takes longest.
     ``certainty_at_any_look``: the league looks at its results and may stop early; ranks hold at every look with this
-    certainty, and the intervals of the measure with the usual one.
+    certainty, and the intervals of the measure with the usual one. ``yardstick``: the entrant of a gauntlet that all others
+    have met; these are ranked among themselves. Sets that do not count (``void``) are for the caller to add.
 
     Raises ResultError for sets that contradict one another, or skills that are not of these sets.
     """
@@ -148,9 +177,24 @@ def standings(
     _check_skills(rated, names, counts)
     awards = gather(checked)
     comparison = compare(checked, measure)
-    resampled = _resampled(checked, awards, comparison, seed, resamples)
+    resampled = resample(comparison, seed=seed, resamples=resamples) if checked else None
+    ratings = rating_intervals(checked, awards, fit_awards(awards)) if checked else {}
     saving = saving_of(checked, measure, seed)
-    rows = _rows(_Evidence(sorted(names), counts, comparison, resampled, rated, tallies, certainty_at_any_look, saving))
+    span = span_of(checked, measure)
+    evidence = _Evidence(
+        sorted(names),
+        counts,
+        comparison,
+        resampled,
+        ratings,
+        rated,
+        tallies,
+        certainty_at_any_look,
+        yardstick if yardstick in names else None,
+        span,
+        saving,
+    )
+    rows = _rows(evidence)
     return Standings(
         measure=measure,
         status="ranked" if any(row.status == "ranked" for row in rows) else "too few to rank",
@@ -166,16 +210,10 @@ def standings(
         draw_probability=rated.draw_probability,
         tau=rated.tau,
         skipped=rated.skipped,
-        notes=_notes(rows, comparison, rated, certainty_at_any_look),
+        void=(),
+        method=METHOD,
+        notes=tuple(_notes(rows, evidence)),
     )
-
-
-def _resampled(
-    sets: Sequence[GameSet], awards: Awards, comparison: Comparison, seed: str, resamples: int
-) -> Resampled | None:
-    if not sets:
-        return None
-    return resample(sets, awards, fit_awards(awards), comparison, seed=seed, resamples=resamples)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,9 +224,12 @@ class _Evidence:
     counts: Mapping[str, _Counts]
     comparison: Comparison
     resampled: Resampled | None
+    ratings: Mapping[str, RatingInterval]
     skill_table: SkillTable
     tallies: Mapping[str, Tally]
     certainty_at_any_look: float | None
+    yardstick: str | None
+    span: Span
     saving: Saving
 
 
@@ -202,42 +243,36 @@ def _check_skills(table: SkillTable, names: Iterable[str], counts: Mapping[str, 
 
 
 def _rows(evidence: _Evidence) -> tuple[Row, ...]:
-    counts = evidence.counts
+    counts, yardstick = evidence.counts, evidence.yardstick
     advantages = dict(zip(evidence.comparison.entrants, evidence.comparison.advantages, strict=True))
-    order = sorted(evidence.names, key=lambda key: _sort_key(key, counts.get(key), advantages.get(key)))
-    ranked = [key for key in order if key in counts and len(counts[key].means) >= FEWEST_SETS]
+    order = sorted(evidence.names, key=lambda key: _sort_key(key, counts.get(key), advantages.get(key), yardstick))
+    enough = [key for key in order if key in counts and len(counts[key].means) >= FEWEST_SETS]
+    ranked = [key for key in enough if key != yardstick]
+    if len(ranked) < 2:  # a bot that is alone with enough sets is ahead of nobody
+        ranked = []
     certainty = evidence.certainty_at_any_look
     looks = certainty is not None
-    ranges = rank_ranges(evidence.comparison, ranked, certainty or CONFIDENCE, at_any_look=looks)
+    ranges = rank_ranges(
+        evidence.comparison, ranked, certainty or CONFIDENCE, at_any_look=looks, family=enough if ranked else ()
+    )
     stability = evidence.resampled.stability(ranked) if evidence.resampled else []
     stays_ahead = dict(zip(ranked, stability, strict=False))  # the last has no next
-    ratings = evidence.resampled.ratings if evidence.resampled else {}
-    return tuple(
-        _row(evidence, key, ranges.get(key), advantages.get(key), stays_ahead.get(key), ratings.get(key, _UNRATED))
-        for key in order
-    )
+    return tuple(_row(evidence, key, ranges.get(key), advantages.get(key), stays_ahead.get(key)) for key in order)
 
 
 def _row(
-    evidence: _Evidence,
-    key: str,
-    ranks: tuple[int, int] | None,
-    advantage: float | None,
-    stability: float | None,
-    rating: RatingInterval,
+    evidence: _Evidence, key: str, ranks: tuple[int, int] | None, advantage: float | None, stability: float | None
 ) -> Row:
     count = evidence.counts.get(key, _Counts())
-    means = count.means
-    looks = evidence.certainty_at_any_look is not None
     return Row(
         entrant=key,
-        status="ranked" if ranks else "too few to rank",
+        status="yardstick" if key == evidence.yardstick else "ranked" if ranks else "too few to rank",
         rank_low=ranks[0] if ranks else None,
         rank_high=ranks[1] if ranks else None,
-        measure=estimate_at_any_look(means, 1.0 - CONFIDENCE) if looks else estimate(means),
+        measure=_measure(evidence, count),
         advantage=advantage,
         stability=stability,
-        rating=rating,
+        rating=evidence.ratings.get(key, _UNRATED),
         skill=evidence.skill_table.skills[key],
         adjusted=evidence.saving.adjusted.get(key),
         sets=len(count.means),
@@ -249,8 +284,23 @@ def _row(
     )
 
 
-def _sort_key(key: str, count: _Counts | None, advantage: float | None) -> tuple[int, float, str]:
-    """Ranked entrants first, then those with too few sets, then those without any; each by advantage, then by name."""
+def _measure(evidence: _Evidence, count: _Counts) -> Estimate:
+    means, span = count.means, evidence.span
+    if evidence.certainty_at_any_look is None:
+        return estimate(means, span, fsum(count.trials) / max(len(means), 1))
+    if len(means) < FEWEST_SETS or not span.high > span.low:
+        return Estimate(fsum(means) / len(means) if means else None, None, None, len(means))
+    # As far as sets agree, two more are thought of that do not.
+    scale = (span.high - span.low) / 2.0 * sqrt(agreement(means))
+    return estimate_at_any_look(means, 1.0 - CONFIDENCE, scale, span)
+
+
+def _sort_key(
+    key: str, count: _Counts | None, advantage: float | None, yardstick: str | None
+) -> tuple[int, float, str]:
+    """The yardstick of a gauntlet, then entrants with enough sets, with too few, with none; by advantage, then by name."""
+    if key == yardstick:
+        return -1, 0.0, key
     if count is None or advantage is None:
         return 2, 0.0, key
     return int(len(count.means) < FEWEST_SETS), -round(advantage, 12), key
@@ -259,8 +309,11 @@ def _sort_key(key: str, count: _Counts | None, advantage: float | None) -> tuple
 def _count(sets: Sequence[GameSet], measure: MeasureName) -> dict[str, _Counts]:
     counts: dict[str, _Counts] = {}
     for games in sets:
+        trials = trials_of(games)
         for key, mean in set_means(games, measure).items():
-            counts.setdefault(key, _Counts()).means.append(mean)
+            count = counts.setdefault(key, _Counts())
+            count.means.append(mean)
+            count.trials.append(trials)
         for game in games:
             first = ranked_sides(game.entrants, game.places, game.sides)[0]
             winners = {key for side in first for key in side}
@@ -273,21 +326,55 @@ def _count(sets: Sequence[GameSet], measure: MeasureName) -> dict[str, _Counts]:
     return counts
 
 
-def _notes(
-    rows: Sequence[Row], comparison: Comparison, skill_table: SkillTable, certainty_at_any_look: float | None
-) -> tuple[str, ...]:
-    notes = []
-    if certainty_at_any_look is not None:
-        notes.append(
-            f"This league looks at its results and may stop early: ranks hold at every look ({certainty_at_any_look:.4g}), "
+def _notes(rows: Sequence[Row], evidence: _Evidence) -> Iterator[str]:
+    certainty, yardstick = evidence.certainty_at_any_look, evidence.yardstick
+    if certainty is not None:
+        yield (
+            f"This league looks at its results and may stop early: ranks hold at every look ({certainty:.4g}), "
             f"and so do the intervals of the measure; those of the rating are for a league of fixed length."
         )
-    waiting = sum(row.status != "ranked" for row in rows)
+    tables = evidence.comparison.tables
+    if tables and all(max(table.values()) - min(table.values()) <= ROUNDING for table in tables):
+        yield f"No difference seen: in {_each(len(tables))} all bots got the same."
+    waiting = sum(row.sets < FEWEST_SETS for row in rows)
     if waiting:
-        notes.append(f"{waiting} of {len(rows)} entrants have fewer than {FEWEST_SETS} closed sets: too few to rank.")
-    groups = len(set(comparison.groups))
+        yield (
+            f"{waiting} of {len(rows)} entrants have fewer than {FEWEST_SETS} closed sets: too few to rank, and for intervals, "
+            "which need to have seen how sets differ."
+        )
+    if yardstick is not None:
+        yield from _against(rows, evidence, yardstick)
+    elif len(rows) - waiting == 1:
+        yield "One entrant alone has enough sets: there is nobody to rank it against."
+    if rows and not waiting and not evidence.span.high > evidence.span.low:
+        yield "Every figure of every game was the same: how they may differ is not known, so there are no intervals."
+    groups = len(set(evidence.comparison.groups))
     if groups > 1:
-        notes.append(f"The entrants form {groups} groups that never met: between groups nothing is compared.")
+        yield f"The entrants form {groups} groups that never met: between groups nothing is compared."
+    skill_table = evidence.skill_table
     if skill_table.skipped:
-        notes.append(f"TrueSkill could not rate {skill_table.skipped} games and left them out.")
-    return (*notes, *skill_table.notes)
+        yield f"TrueSkill could not rate {skill_table.skipped} games and left them out."
+    yield from skill_table.notes
+
+
+def _each(sets: int) -> str:
+    return "the one closed set" if sets == 1 else f"each of {sets} closed sets"
+
+
+def _against(rows: Sequence[Row], evidence: _Evidence, yardstick: str) -> Iterator[str]:
+    """What a gauntlet shows: the challengers against the bot that all of them have met."""
+    yield (
+        f"A gauntlet: {yardstick} has met all others, and these not one another except at its tables. The others are ranked "
+        f"among themselves, by what each got beyond the average at its tables; {yardstick} has no rank."
+    )
+    enough = [row.entrant for row in rows if row.sets >= FEWEST_SETS]
+    if yardstick not in enough or len(enough) < 2:
+        return
+    certainty = evidence.certainty_at_any_look
+    found = separated(evidence.comparison, sorted(enough), certainty or CONFIDENCE, at_any_look=certainty is not None)
+    better = [one for one in enough if (one, yardstick) in found]
+    worse = [one for one in enough if (yardstick, one) in found]
+    yield (
+        f"Shown to be better than {yardstick}: {', '.join(better) or 'none'}; worse: {', '.join(worse) or 'none'}; "
+        f"open: {len(enough) - 1 - len(better) - len(worse)}."
+    )

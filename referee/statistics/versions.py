@@ -11,7 +11,8 @@ from math import ceil, fsum, sqrt
 from typing import Any, Final, Literal
 
 from referee.statistics.anytime import estimate_at_any_look
-from referee.statistics.paired import Estimate, two_sided
+from referee.statistics.intervals import two_sided
+from referee.statistics.paired import Estimate
 from referee.statistics.results import GameSet, MeasureName, set_means
 
 Answer = Literal["better", "worse", "same", "open"]

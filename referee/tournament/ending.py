@@ -16,9 +16,9 @@ from referee.definitions.definition import Definition
 from referee.entrants.entrants import Entrant
 from referee.scheduling.schedule import Schedule
 from referee.statistics.comparison import compare
+from referee.statistics.intervals import FEWEST_SETS
 from referee.statistics.ranks import separated
 from referee.statistics.results import GameSet, MeasureName
-from referee.statistics.standings import FEWEST_SETS
 from referee.statistics.versions import ALPHA, FIRST_LOOK, MARGINS, VersionVerdict, judge_versions
 
 _GROWTH: Final = 1.25

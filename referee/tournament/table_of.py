@@ -1,10 +1,12 @@
 """The standings of a league, from its store: the one place from which every screen, report and file takes them."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from referee.scheduling.schedule import plan
 from referee.statistics.results import PlayedGame
-from referee.statistics.standings import Standings, Tally, standings
+from referee.statistics.standings import Standings, Tally, VoidSet, standings
 from referee.store import GameRow, SetRow, Store
 from referee.tournament.ending import certainty_at_any_look
 from referee.tournament.league import League
@@ -54,15 +56,34 @@ def _tally(count: Mapping[str, Any]) -> Tally:
 
 
 def standings_of(store: Store, league: League, resamples: int | None = None) -> Standings:
-    """The standings after the scored sets of a league. ``resamples`` trades speed for finer intervals."""
-    sets, games = store.sets(), store.games()
+    """The standings after the scored sets of a league. ``resamples`` trades speed for finer shares."""
+    return table_from(league, store.sets(), store.games(), resamples)
+
+
+def table_from(
+    league: League, sets: Sequence[SetRow], games: Iterable[GameRow], resamples: int | None = None
+) -> Standings:
+    """The standings of a league whose sets and games are these."""
+    known = list(games)
     options: dict[str, Any] = {} if resamples is None else {"resamples": resamples}
-    return standings(
-        closed_sets(sets, games),
-        tallies(sets, games),
+    keys = [entrant.key for entrant in league.entrants]
+    table = standings(
+        closed_sets(sets, known),
+        tallies(sets, known),
         measure=league.definition.tournament.objective,
-        entrants=[entrant.key for entrant in league.entrants],
+        entrants=keys,
         seed=league.commitment,
         certainty_at_any_look=certainty_at_any_look(league.definition),
+        yardstick=keys[0] if league.definition.schedule.format == "gauntlet" and keys else None,
         **options,
     )
+    return replace(table, void=_void(league, sets))
+
+
+def _void(league: League, sets: Iterable[SetRow]) -> tuple[VoidSet, ...]:
+    """The sets that do not count."""
+    void = [row for row in sets if row.state == "VOID"]
+    if not void:
+        return ()
+    tables = {planned.id: planned.table for planned in plan(league.definition.shape(), league.entrants).sets}
+    return tuple(VoidSet(row.id, tuple(tables.get(row.id, ())), row.reason or "no reason is stored") for row in void)

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 
 from referee.statistics.comparison import compare
-from referee.statistics.paired import paired_difference, two_sided
+from referee.statistics.intervals import two_sided
+from referee.statistics.paired import estimate
 from referee.statistics.results import GameSet, set_means
 from tests.tournament.leagues import any_league, league, played
 
@@ -19,7 +20,8 @@ def test_one_table_gives_the_paired_differences() -> None:
         for j, second in enumerate("abcd"):
             if i == j:
                 continue
-            plain = paired_difference(sets, first, second)
+            means = [set_means(games, "place") for games in sets]
+            plain = estimate([one[first] - one[second] for one in means])
             variance = covariance[i][i] + covariance[j][j] - 2 * covariance[i][j]
             assert plain.mean is not None
             assert plain.high is not None

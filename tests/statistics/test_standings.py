@@ -2,18 +2,25 @@
 
 import json
 from dataclasses import replace
-from math import fsum
+from math import fsum, sqrt
 
 import pytest
 from hypothesis import given, settings
 
+from referee.statistics.awards import gather
+from referee.statistics.intervals import FEWEST_SETS
 from referee.statistics.paired import estimate
 from referee.statistics.plackett_luce import fit_strengths
+from referee.statistics.rating_intervals import rating_intervals
 from referee.statistics.ratings import SkillRater, rate_skills
-from referee.statistics.results import GameSet, ResultError, set_means
-from referee.statistics.standings import FEWEST_SETS, Standings, Tally, standings
+from referee.statistics.results import GameSet, ResultError, Span, set_means
+from referee.statistics.standings import Standings, Tally, standings
 from tests.tournament.leagues import any_league, league, played
 
+FEW = (
+    "{} of {} entrants have fewer than 10 closed sets: too few to rank, and for intervals, which need to have seen how sets "
+    "differ."
+)
 STRENGTHS = {"a": 0.0, "b": 0.0, "c": 2.0, "d": 5.0}
 
 
@@ -36,10 +43,13 @@ def test_rows_are_ordered_and_ranked_by_what_the_data_support(table: Standings) 
 
 def test_columns_are_those_of_their_sources(sets: list[GameSet], table: Standings) -> None:
     ratings, skills = fit_strengths(sets).ratings(), rate_skills(sets).skills
+    intervals = rating_intervals(sets, gather(sets), fit_strengths(sets))
     for row in table.rows:
         assert row.rating.value == ratings[row.entrant]
         assert row.skill == skills[row.entrant]
-        assert row.measure == estimate([set_means(games, "place")[row.entrant] for games in sets])
+        figures = [set_means(games, "place")[row.entrant] for games in sets]
+        assert row.measure == estimate(figures, Span(0.0, 1.0), 4 * sqrt(3))
+        assert row.rating == intervals[row.entrant]
         assert (row.sets, row.games) == (40, 160)
     assert sum(row.wins for row in table.rows) + sum(row.shared_wins for row in table.rows) // 2 <= table.games == 160
     assert (table.draw_probability, table.tau, table.skipped, table.confidence) == (0.10, 0.0, 0, 0.95)
@@ -83,7 +93,8 @@ def test_under_ten_sets_nobody_is_ranked() -> None:
     assert {(row.status, row.rank_low, row.rank_high, row.stability) for row in table.rows} == {
         ("too few to rank", None, None, None)
     }
-    assert table.notes == ("4 of 4 entrants have fewer than 10 closed sets: too few to rank.",)
+    assert table.notes == (FEW.format(4, 4),)
+    assert {(row.measure.low, row.measure.high, row.rating.low, row.rating.high) for row in table.rows} == {(None,) * 4}
     ten = standings(league(STRENGTHS, ["abcd"], FEWEST_SETS, seed=1), {})
     assert ten.status == "ranked"
     assert ten.rows[0].rank_low == 1
@@ -97,7 +108,61 @@ def test_an_entrant_with_few_sets_waits_below_the_ranked() -> None:
     assert [row.entrant for row in table.rows[3:]] == ["d", "absent"]
     assert [row.rank_high for row in table.rows] == [1, 3, 3, None, None]
     assert (table.rows[-1].rating.value, table.rows[-1].measure.mean, table.rows[-1].sets) == (None, None, 0)
-    assert table.notes == ("2 of 5 entrants have fewer than 10 closed sets: too few to rank.",)
+    assert table.notes == (FEW.format(2, 5),)
+
+
+def test_nobody_is_first_because_it_alone_has_enough_sets() -> None:
+    sets = [[played(f"{one}{number}", ["hero", one], (1, 2))] for one in "abcd" for number in range(4)]
+    table = standings(sets, {})
+    assert max(row.sets for row in table.rows) == 16
+    assert {(row.status, row.rank_low, row.rank_high) for row in table.rows} == {("too few to rank", None, None)}
+    assert table.status == "too few to rank"
+    assert table.notes[-1] == "One entrant alone has enough sets: there is nobody to rank it against."
+
+
+def test_in_a_gauntlet_the_challengers_are_ranked_among_themselves() -> None:
+    """The hero loses to a, and beats the rest; b is as good as c, and d is the worst."""
+    strengths = {"a": 3.0, "hero": 1.0, "b": 0.0, "c": 0.0, "d": -4.0}
+    sets = league(strengths, [("hero", one) for one in "abcd"], 160, seed=3)
+    table = standings(sets, {}, yardstick="hero")
+    rows = {row.entrant: row for row in table.rows}
+    assert table.rows[0].entrant == "hero"
+    assert (rows["hero"].status, rows["hero"].rank_low) == ("yardstick", None)
+    assert [(rows[key].rank_low, rows[key].rank_high) for key in "abcd"] == [(1, 1), (2, 3), (2, 3), (4, 4)]
+    assert rows["hero"].measure.low is not None
+    assert table.notes[-1] == "Shown to be better than hero: a; worse: c, b, d; open: 0."
+    few = standings(sets[:36], {}, yardstick="hero")
+    assert {row.rank_low for row in few.rows} == {None}
+    assert "hero has no rank" in few.notes[-1]
+
+
+def test_bots_that_are_the_same_show_no_difference() -> None:
+    sets = [[played(f"{n}", "ab", (1, 2)), played(f"{n}", "ba", (1, 2))] for n in range(12)]
+    table = standings(sets, {})
+    assert table.notes == ("No difference seen: in each of 12 closed sets all bots got the same.",)
+    assert [(row.rank_low, row.rank_high, row.rating.value) for row in table.rows] == [(1, 2, 0.0), (1, 2, 0.0)]
+    for row in table.rows:
+        assert row.measure.mean == 0.5
+        assert row.measure.low is not None
+        assert 0.3 < row.measure.low < 0.45
+        assert row.rating.low is not None
+        assert row.rating.low < -10.0
+    assert table.share is None
+    assert table.share_note == ""
+
+
+def test_an_interval_is_never_of_no_width() -> None:
+    """A bot that lost no game of ten sets, at each look too."""
+    sets = [[played(f"{n}", "abc", (1, 2, 3)), played(f"{n}", "bca", (2, 3, 1))] for n in range(20)]
+    for table in (standings(sets[:10], {}), standings(sets, {}, certainty_at_any_look=0.95)):
+        for row in table.rows:
+            assert row.measure.low is not None
+            assert row.measure.high is not None
+            assert row.rating.low is not None
+            assert row.rating.high is not None
+            assert 0.02 < row.measure.high - row.measure.low < 0.6
+            assert 0.0 <= row.measure.low <= row.measure.high <= 1.0
+            assert row.rating.high - row.rating.low > 50.0
 
 
 def test_groups_that_never_met_are_told() -> None:
