@@ -67,8 +67,9 @@ def _copies(table: Standings, ranked: Sequence[Row], bot: str, names: Mapping[st
     first = [row for row in ranked if row.rank_low == 1]
     if len(first) == len(ranked):
         headline = f"No difference seen between the {len(ranked)} copies of {bot}."
-    else:
-        headline = f"Copies of {bot} differ: {_listed([names.get(row.entrant, row.entrant) for row in first])} ahead."
+        return Verdict(headline, "open", "copies of one bot", f"Each gets about {_gets(table, ranked[0])}.")
+    ahead = _listed([names.get(row.entrant, row.entrant) for row in first])
+    headline = f"Copies of {bot} differ: {ahead} {'is' if len(first) == 1 else 'are'} ahead."
     return Verdict(headline, "open", "copies of one bot", _figure(table, ranked[0], names))
 
 

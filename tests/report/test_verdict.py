@@ -71,10 +71,11 @@ def test_copies_of_one_bot_win_together() -> None:
     assert "both its copies are better than bob" in found.detail
 
 
-def test_copies_alone_are_no_contest() -> None:
+def test_between_copies_alone_no_difference_is_seen() -> None:
     found = verdict(standings(equals(20), {}), {"b": "a"})
     assert found.sure == "open"
-    assert "nothing to compare" in found.headline
+    assert found.headline == "No difference seen between the 2 copies of a."
+    assert "leads" not in found.detail
 
 
 def test_too_early() -> None:
