@@ -32,7 +32,7 @@ from referee.entrants.bot_source import BotError, BotSource, command_bot, find_b
 from referee.rules import RuleSet, RuleSetError, variant, variant_names
 from referee.rules.conduct import EDITIONS
 from referee.seats.guest import START_SECONDS
-from referee.seats.program import Command, LaunchError
+from referee.seats.program import LaunchError
 from referee.seats.sandbox import choose_sandbox
 from referee.tournament.listening import ListenError, check_address
 
@@ -211,7 +211,7 @@ def plan_for(source: BotSource, frame: Plan, failures: Path) -> Plan:
     return replace(
         frame,
         name=source.name,
-        command=Command(source.argv, source.folder, source.name, only=source.only),
+        command=source.command(),
         version=source.version,
         digest=source.digest,
         claims=source.variants,
@@ -249,9 +249,9 @@ def named(plan: Plan) -> str:
     command = plan.command
     if command is None:
         return f"--listen {plan.listen}"
-    if not command.only and not (command.folder / "bot.toml").exists():
+    if not command.whole and len(command.argv) != 2:
         return shlex.quote(shlex.join(command.argv))
-    path = command.folder / command.only[0] if command.only else command.folder
+    path = command.folder if command.whole else command.folder / command.argv[1]
     return shlex.quote(str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path))
 
 

@@ -247,6 +247,9 @@ def go_on(
         schedule = plan_schedule(league.definition.shape(), league.entrants)
         plan = replace(plan_of(league, path.with_suffix(".logs"), choice.kind, *door), terminal=terminal)
         console.print(f"Commitment to all deals: {league.commitment}", markup=False)
+        if choice.kind == "none" and league.seeded and any(not entrant.remote for entrant in league.entrants):
+            line = "The seed of this league stands in files that bots can read: whoever looks there knows every card."
+            console.print(line, style="yellow", markup=False)
         if cluster and any(entrant.remote for entrant in league.entrants):
             console.print("Remote bots dial in here: the league is played in this process, not on the cluster.")
         total = len(schedule.fixtures)
@@ -359,6 +362,8 @@ def play(
     require_built(roster.bots)
     console = Console(stderr=True)
     choice = choose_sandbox(sandbox.value)
+    if choice.line:
+        console.print(choice.line, style="dim", markup=False)
     path = keep or free_season(LEAGUES / "play.sqlite")
     begin(definition, roster, path, choice.kind, {})
     go_on(path, 1, output, choice, ("", None), console, terminal=no_clock)

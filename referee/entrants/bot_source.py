@@ -26,7 +26,7 @@ from referee.definitions.sections import Section
 from referee.definitions.shipped import sample_bots, sample_root
 from referee.definitions.toml_file import parse, read_text
 from referee.entrants.bot_digest import TooLarge, command_digest, file_digest, folder_digest
-from referee.seats.program import Command
+from referee.seats.program import Command, bot_command
 
 LARGEST = 16 * 1024
 """The most bytes of a bot.toml."""
@@ -89,7 +89,7 @@ class BotSource:
 
     def command(self) -> Command:
         """How to start it."""
-        return Command(self.argv, self.folder, self.name, only=self.only)
+        return bot_command(self.argv, self.folder, self.name, only=self.only)
 
 
 def find_bot(text: str, relative_to: Path | str, *, name: str | None = None, version: str | None = None) -> BotSource:

@@ -20,7 +20,7 @@ from referee.definitions.sections import BotSection
 from referee.entrants.bot_build import require_built
 from referee.entrants.bot_source import BotError, BotSource, command_bot, find_bot
 from referee.rules import RuleSetError, variant, variant_names
-from referee.seats.program import Command
+from referee.seats.program import Command, bot_command
 
 __all__ = ["BotError", "BotSource", "Entrant", "Roster", "Skipped", "command_bot", "enter", "find_bot"]
 
@@ -59,7 +59,7 @@ class Entrant:
         """How to start it; ``ValueError`` for a remote one, which nobody here can start."""
         if self.folder is None:
             raise ValueError(f"{self.key} dials in from elsewhere")
-        return Command(self.argv, self.folder, self.key, only=self.only)
+        return bot_command(self.argv, self.folder, self.key, only=self.only)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,10 @@
 """What a bot sees of the file system in its sandbox, as options of bubblewrap."""
 
+import contextlib
 import os
 import stat
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
 from referee.seats.limits import Limits
@@ -26,6 +28,15 @@ SOCKET_FOLDER = "/run/referee"
 _SYSTEM = ("/usr", "/nix/store", "/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d")
 _TOP_FOLDERS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _MOST_ENTRIES = 1000
+_MOST_SPECIAL = 100
+
+_COUNTERS = (
+    *("buddyinfo", "diskstats", "interrupts", "key-users", "keys", "loadavg", "locks", "pagetypeinfo", "schedstat"),
+    *("slabinfo", "softirqs", "swaps", "timer_list", "vmstat", "zoneinfo", "sys/kernel/pty/nr"),
+    "sys/kernel/random/entropy_avail",
+)
+_FOLDERS_OF_COUNTERS = ("fs", "irq", "pressure", "sys/fs")
+"""Files of /proc that count for the whole machine, to the last unit: one bot could move a number that another reads."""
 
 
 def mounts(command: Command, program: Path, limits: Limits, socket: Path | None, *, other_user: bool) -> list[str]:
@@ -35,7 +46,7 @@ def mounts(command: Command, program: Path, limits: Limits, socket: Path | None,
     Raises LaunchError if its folder is too wide to be shown, or not readable.
     """
     made: set[Path] = set()
-    options = [*_system(made), "--proc", "/proc", "--dev", "/dev"]
+    options = [*_system(made), "--proc", "/proc", "--dev", "/dev", *_without_counters()]
     for place in ("/dev/shm", HOME):
         options += ["--perms", "1777", "--size", str(limits.disk_bytes), "--tmpfs", place]
     options += ["--remount-ro", "/dev"]
@@ -46,7 +57,12 @@ def mounts(command: Command, program: Path, limits: Limits, socket: Path | None,
     wanted = {path for path in _libraries(program, folder) if path.exists()}
     wanted |= {path.absolute() for path in command.reads}
     options += _read_only(sorted(path for path in wanted if not path.is_relative_to(folder)), made)
-    return options + list(_own_folder(command, program, made, other_user=other_user))
+    options += _own_folder(command, program, made, other_user=other_user)
+    names = _names_shown(command, program)
+    own = [folder] if names is None else [folder / name for name in names]
+    for shown in (*own, *command.reads):
+        options += [option for path in _special_files(shown.absolute()) for option in _masked(path)]
+    return options + [option for path in _hidden(command, wanted) for option in _masked(path)]
 
 
 def _system(made: set[Path]) -> Iterator[str]:
@@ -59,6 +75,68 @@ def _system(made: set[Path]) -> Iterator[str]:
     for path in (*map(Path, _SYSTEM), *Path("/etc").glob("java*")):
         if path.exists():
             yield from (*_parents(path, made), "--ro-bind", str(path), str(path))
+
+
+def _without_counters() -> Iterator[str]:
+    """Covers what in /proc tells of the whole machine."""
+    for name in (*_COUNTERS, *_FOLDERS_OF_COUNTERS):
+        path = Path("/proc", name)
+        if path.exists():
+            yield from _masked(path)
+
+
+def _masked(path: Path) -> Iterator[str]:
+    """Covers a file with one that cannot be opened, a folder with an empty one."""
+    if path.is_dir() and not path.is_symlink():
+        yield from ("--perms", "0555", "--size", "4096", "--tmpfs", str(path), "--remount-ro", str(path))
+    else:
+        yield from ("--ro-bind", "/dev/null", str(path))
+
+
+@cache
+def _special_files(place: Path) -> tuple[Path, ...]:
+    """The pipes, sockets and devices in a folder, links not followed. Looked for once: no bot can make any there.
+
+    Through a pipe two bots could talk that share a folder, even where the folder is read-only. Raises LaunchError for
+    too many of them.
+    """
+    found = [place] if os.path.exists(place) and not place.is_file() and not place.is_dir() else []
+    waiting = [place]
+    while waiting:
+        with contextlib.suppress(OSError), os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(Path(entry))
+                elif not entry.is_file(follow_symlinks=False) and not entry.is_symlink():
+                    found.append(Path(entry))
+        if len(found) > _MOST_SPECIAL:
+            raise LaunchError(f"folder {place} holds many pipes or sockets: remove {found[0]} and its like")
+    return tuple(found)
+
+
+def _hidden(command: Command, shown: Iterable[Path]) -> Iterator[Path]:
+    """What a bot must not see, wherever it lies in something that is shown as a whole."""
+    folder = command.folder.absolute()
+    places = [*map(Path, (*_SYSTEM, *_TOP_FOLDERS)), *shown]
+    places += [folder / name for name in command.only] if command.only or not command.whole else [folder]
+    inside = tuple(f"{place}/" for place in places)
+    for path in command.hides:
+        unlisted = path.parent == folder and path.name not in command.only and not _is_system(folder)
+        if not unlisted and str(path).startswith(inside) and path.exists():
+            yield path
+
+
+def _names_shown(command: Command, program: Path) -> set[str] | None:
+    """The entries of its folder that a bot sees: those it names, or all but some that it must not see; None for all."""
+    folder = command.folder.absolute()
+    hidden = {path.name for path in command.hides if path.parent == folder and os.path.lexists(path)}
+    everything = command.whole and not command.only
+    if everything and not hidden:
+        return None
+    names = set(os.listdir(folder) if everything else command.only) - hidden
+    if program.is_relative_to(folder):
+        names.add(_place_of(program, folder))
+    return names
 
 
 def _libraries(program: Path, folder: Path) -> Iterator[Path]:
@@ -100,19 +178,33 @@ def _own_folder(command: Command, program: Path, made: set[Path], *, other_user:
     folder = command.folder.absolute()
     if _is_system(folder):
         return
-    if not command.only and is_too_wide(folder):
+    if command.whole and not command.only and is_too_wide(folder):
         raise LaunchError(f"bot {command.name}: folder {folder} holds more than a bot: move the bot to one of its own")
-    if not command.only and (not other_user or _is_public(folder)):
+    names = _names_shown(command, program)
+    if names is None and (not other_user or _is_public(folder)):
         yield from (*_parents(folder, made), "--ro-bind", str(folder), str(folder))
         return
-    names = set(command.only or os.listdir(folder))
-    if program.is_relative_to(folder):
-        names.add(program.relative_to(folder).parts[0])
+    if names is None:
+        names = set(os.listdir(folder))
     if len(names) > _MOST_ENTRIES:
         raise LaunchError(f"bot {command.name}: folder {folder} is closed to other users: chmod o+rx {folder}")
     yield from _parents(folder / "entry", made)
     for name in sorted(names):
-        yield from _entry(command.name, folder / name, other_user=other_user)
+        if not any(name.startswith(f"{other}/") for other in names):
+            yield from _parents(folder / name, made)
+            yield from _entry(command.name, folder / name, other_user=other_user)
+
+
+def _place_of(program: Path, folder: Path) -> str:
+    """What of a bot's folder its program needs: the place that it is installed in, as a virtual environment, or its file."""
+    place = program.parent.parent
+    if (
+        program.parent.name == "bin"
+        and place != folder
+        and any((place / sign).exists() for sign in ("lib", "pyvenv.cfg"))
+    ):
+        return str(place.relative_to(folder))
+    return str(program.relative_to(folder))
 
 
 def _entry(bot: str, path: Path, *, other_user: bool) -> Iterator[str]:

@@ -5,7 +5,7 @@ import re
 import shutil
 import site
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -38,6 +38,9 @@ class Command:
     `environment` what the bot's author wants set besides the usual.
     `only`        names in `folder` that a sandbox shows; empty = all. For a bot of one file that lies among others.
     `reads`       other files and folders that a sandbox shows, read-only.
+    `whole`       whether a sandbox shows all of `folder` where `only` is empty; False for a command that was given no
+                  folder of its own.
+    `hides`       files and folders that a sandbox never shows, wherever they lie: the league's own.
     """
 
     argv: tuple[str, ...]
@@ -46,6 +49,39 @@ class Command:
     environment: Mapping[str, str] = field(default_factory=dict)
     only: tuple[str, ...] = ()
     reads: tuple[Path, ...] = ()
+    whole: bool = True
+    hides: tuple[Path, ...] = ()
+
+
+def bot_command(
+    argv: Sequence[str], folder: Path, name: str, *, only: tuple[str, ...] = (), hides: tuple[Path, ...] = ()
+) -> Command:
+    """How to start a bot that was found. A folder with a `bot.toml` is the bot's own, and a sandbox shows all of it; from
+    any other it shows what the command names.
+    """
+    if (folder / "bot.toml").is_file():
+        return Command(tuple(argv), folder, name, only=only, hides=hides)
+    return Command(tuple(argv), folder, name, only=only or named_entries(argv, folder), whole=False, hides=hides)
+
+
+def named_entries(argv: Sequence[str], folder: Path) -> tuple[str, ...]:
+    """What a command names of a folder, seen from there: a file of it, a folder below, for a file below its folder.
+
+    Words are taken apart at `=`, `:` and `,`; after `-m` stands a module of Python. Nothing outside of the folder counts.
+    """
+    found: dict[str, None] = {}
+    for before, word in zip(("", *argv), argv, strict=False):
+        parts = [word, *re.split("[=:,]", word)]
+        if before == "-m":
+            module = word.partition(".")[0]
+            parts = [module, f"{module}.py"]
+        for part in filter(None, parts):
+            path = Path(os.path.normpath(folder / part))
+            if path == folder or not path.is_relative_to(folder) or not os.path.lexists(path):
+                continue
+            place = path if path.is_dir() or path.parent == folder else path.parent
+            found[str(place.relative_to(folder))] = None
+    return tuple(name for name in found if not any(name.startswith(f"{other}/") for other in found))
 
 
 def find_program(command: Command) -> Path:

@@ -32,6 +32,8 @@ Policy = Literal["auto", "bubblewrap", "none"]
 HELPERS = 2
 """Processes of bubblewrap around each bot."""
 
+_NONE_MEANS = "they can read all that you can, every card too, and do anything to each other"
+
 _REMEDY = "apt install bubblewrap util-linux"
 _NEEDS = "it needs bubblewrap 0.7 or later, and user namespaces unless root runs it"
 _SWITCHES = (("kernel.apparmor_restrict_unprivileged_userns", 0), ("kernel.unprivileged_userns_clone", 1))
@@ -64,13 +66,13 @@ def choose_sandbox(policy: Policy) -> Choice:
     if policy not in {"auto", "bubblewrap", "none"}:
         raise ValueError(f"sandbox {policy!r}: give auto, bubblewrap or none")
     if policy == "none":
-        return Choice("none", "Bots run without a sandbox, as was asked: they can read this machine's files.")
+        return Choice("none", f"Bots run without a sandbox, as was asked: {_NONE_MEANS}.")
     trouble = why_no_bubblewrap()
     if not trouble:
         return Choice("bubblewrap")
     if policy == "bubblewrap":
         raise SandboxError(f"sandbox bubblewrap: {trouble}")
-    return Choice("none", f"Bots run without a sandbox, they can read this machine's files: {trouble}")
+    return Choice("none", f"Bots run without a sandbox, {_NONE_MEANS}: {trouble}")
 
 
 @cache

@@ -24,7 +24,7 @@ from referee.rules import RuleSet
 from referee.scheduling.schedule import Schedule, plan
 from referee.seats.house import HOUSE_VERSION
 from referee.seats.limits import Limits as BotLimits
-from referee.seats.program import Command
+from referee.seats.program import PACKAGE, Command, bot_command, named_entries
 from referee.seats.sandbox import Policy
 from referee.store import FixtureRow, Source, Store
 from referee.store.draft import draft_of
@@ -206,6 +206,7 @@ def plan_of(
     limits = league.definition.limits
     competitive = limits.clock == "competitive"
     tokens: dict[str, str] = league.facts.get("tokens", {})
+    private = _private(league.entrants, log_dir)
     return LeaguePlan(
         league=league.name,
         master=league.master,
@@ -213,7 +214,7 @@ def plan_of(
         seats=league.definition.tournament.seats,
         objective=league.objective,
         commitment=league.commitment,
-        bots={entrant.key: _bot_plan(entrant, tokens.get(entrant.key, "")) for entrant in league.entrants},
+        bots={entrant.key: _bot_plan(entrant, tokens.get(entrant.key, ""), private) for entrant in league.entrants},
         log_dir=log_dir,
         profile=PROFILES[league.definition.policy.profile],
         limits=Limits(limits.move_ms * 1000, limits.bank_ms * 1000, limits.game_s * 1_000_000),
@@ -236,17 +237,70 @@ def most_processes(definition: Definition) -> int:
     return definition.limits.max_processes or 2 * (os.cpu_count() or 1) + definition.tournament.seats
 
 
-def _bot_plan(entrant: Entrant, token: str) -> BotPlan:
-    partner = _command(entrant.partner) if entrant.partner else None
-    return BotPlan(entrant.key, entrant.version, _command(entrant), token, float(entrant.wait_s), partner)
+def _private(entrants: Sequence[Entrant], log_dir: Path) -> tuple[Path, ...]:
+    """What no bot must see, though it may lie in a bot's folder: stores, logs and definitions of leagues, and other bots."""
+    place = log_dir.parent.absolute()
+    bots = [bot for entrant in entrants for bot in (entrant, entrant.partner) if bot is not None]
+    folders = dict.fromkeys(bot.folder.absolute() for bot in bots if bot.folder is not None)
+    found = [place]
+    if any(folder.is_relative_to(place) for folder in folders):
+        # Bots live there too: what is the league's is hidden file by file.
+        found = [log_dir.absolute(), *(path for path in _entries(place) if _is_of_a_league(path))]
+    found += [path for folder in folders for path in _entries(folder) if _is_definition(path)]
+    return (*dict.fromkeys(found), *(path for bot in bots for path in _places(bot)))
 
 
-def _command(entrant: Entrant) -> Command | None:
+def _places(bot: Entrant) -> list[Path]:
+    """The bot's own folder, or its own files in a folder that is not its own."""
+    if bot.folder is None:
+        return []
+    folder = bot.folder.absolute()
+    if (folder / "bot.toml").exists():
+        return [folder]
+    return [folder / name for name in named_entries(bot.argv, folder)]
+
+
+def _entries(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder.iterdir())
+    except OSError:
+        return []
+
+
+def _is_of_a_league(path: Path) -> bool:
+    if path.suffix == ".html":
+        return path.with_suffix(".sqlite").exists()  # its report
+    return ".sqlite" in path.name or path.suffix == ".logs" or _is_definition(path)
+
+
+def _is_definition(path: Path) -> bool:
+    """Whether a file defines a tournament: its seed is every pack of it."""
+    if path.suffix != ".toml" or path.name == "bot.toml":
+        return False
+    try:
+        with path.open("rb") as file:
+            return b"[tournament]" in file.read(65536)
+    except OSError:
+        return False
+
+
+def _bot_plan(entrant: Entrant, token: str, private: Sequence[Path]) -> BotPlan:
+    partner = _command(entrant.partner, private) if entrant.partner else None
+    return BotPlan(entrant.key, entrant.version, _command(entrant, private), token, float(entrant.wait_s), partner)
+
+
+def _command(entrant: Entrant, private: Sequence[Path]) -> Command | None:
     if entrant.remote or entrant.folder is None:
         return None
-    lone_file = len(entrant.argv) == 2 and (entrant.folder / entrant.argv[1]).suffix == ".py"
-    only = (entrant.argv[1],) if lone_file and not (entrant.folder / "bot.toml").exists() else ()
-    return Command(entrant.argv, entrant.folder, entrant.key, only=only)
+    own = tuple(map(str, _places(entrant)))
+    # Only what lies in the bot's folder, or in what all bots see, can be seen at all.
+    seen = (f"{entrant.folder.absolute()}/", "/usr/", f"{sys.prefix}/", f"{PACKAGE}/")
+    hides = tuple(
+        path
+        for path in private
+        if f"{path}/".startswith(seen) and not any(f"{place}/".startswith(f"{path}/") for place in own)
+    )
+    return bot_command(entrant.argv, entrant.folder, entrant.key, hides=hides)
 
 
 def host() -> dict[str, str]:

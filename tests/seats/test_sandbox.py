@@ -339,7 +339,9 @@ def path_of_tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[P
 def test_without_the_tools_one_line_says_so(path_of_tools: Path) -> None:
     choice = choose_sandbox("auto")
     assert choice.kind == "none"
-    assert choice.line.startswith("Bots run without a sandbox, they can read this machine's files: bwrap")
+    assert choice.line.startswith(
+        "Bots run without a sandbox, they can read all that you can, every card too, and do anything to each other: bwrap"
+    )
     assert "\n" not in choice.line
     with pytest.raises(
         SandboxError, match=r"sandbox bubblewrap: bwrap.* not found \(apt install bubblewrap util-linux\)"
@@ -363,7 +365,8 @@ def test_a_tool_that_does_not_work_is_told_from_a_missing_one(path_of_tools: Pat
 
 def test_none_is_never_silent() -> None:
     assert choose_sandbox("none") == Choice(
-        "none", "Bots run without a sandbox, as was asked: they can read this machine's files."
+        "none",
+        "Bots run without a sandbox, as was asked: they can read all that you can, every card too, and do anything to each other.",
     )
 
 
