@@ -27,7 +27,7 @@ from referee.rules import (
 )
 from referee.rules.scoring import AT_ONCE
 from referee.table import Table
-from referee.view import Chair
+from referee.view import Chair, Turn
 
 FORMAT = "allfours-record/1"
 
@@ -200,7 +200,11 @@ def spec_of(record: Record) -> GameSpec:
         raise RecordError(f"the record lacks or garbles {error}") from None
 
 
-def replay(record: Record, house: House) -> Table:
+Charged = Callable[[Turn, Fault | None, Any], None]
+"""Told of each input of a replay before the umpire is: the turn, the fault (``None`` for a sound answer), the time charged."""
+
+
+def replay(record: Record, house: House, charged: Charged | None = None) -> Table:
     """Plays a record again through the umpire and returns the table at its end.
 
     Raises ``RecordError`` at the first point where the umpire does not confirm the record: an action that is not legal,
@@ -220,7 +224,7 @@ def replay(record: Record, house: House) -> Table:
 
     table = Table(spec, pack, iter(range(1, 1 << 53)).__next__, house)
     try:
-        _replay(table, record, rulings)
+        _replay(table, record, rulings, charged or (lambda *_: None))
     except RecordError as error:
         error.table = table
         raise
@@ -231,15 +235,15 @@ def replay(record: Record, house: House) -> Table:
     return table
 
 
-def _replay(table: Table, record: Record, rulings: list[Irregularity]) -> None:
+def _replay(table: Table, record: Record, rulings: list[Irregularity], charged: Charged) -> None:
     actions = Actions(record)
     table.start()
     while not table.closed:
         number = len(table.irregularities)
         if number < len(rulings) and rulings[number].step == table.steps:
-            _feed(table, rulings[number], number)
+            _feed(table, rulings[number], number, charged)
         else:
-            _answer(table, actions, record)
+            _answer(table, actions, record, charged)
     _compare(table, record, rulings)
 
 
@@ -247,10 +251,12 @@ _OF_AN_ANSWER = frozenset({Fault.ILLEGAL_ACTION, Fault.TIMEOUT_GAME, Fault.NO_CO
 """Faults that never take a player out of a game by themselves."""
 
 
-def _feed(table: Table, item: Irregularity, number: int) -> None:
+def _feed(table: Table, item: Irregularity, number: int, charged: Charged) -> None:
     """Tells the umpire of an irregular input; it must rule just as the record says."""
     turn, deal, place = table.open, table.deal, _place(table)
     turn_id = turn.turn_id if turn else 0
+    if turn and (item.action is not None or item.fault in (Fault.MALFORMED, Fault.TIMEOUT_MOVE)):
+        charged(turn, item.fault, item.charged_us)
     if item.fault is Fault.MALFORMED:
         table.malformed(turn_id, item.rule, item.sentence, bytes.fromhex(item.raw), item.charged_us)
     elif item.fault is Fault.TIMEOUT_MOVE:
@@ -282,7 +288,7 @@ def _place(table: Table) -> str:
     return deal if table.open is None else f"{deal}, seat {table.open.chair.seat}"
 
 
-def _answer(table: Table, actions: "Actions", record: Record) -> None:
+def _answer(table: Table, actions: "Actions", record: Record, told: Charged) -> None:
     turn, deal = table.open, table.deal
     if turn is None or deal is None:
         raise RecordError("nobody is asked, but the game is not over")
@@ -295,7 +301,9 @@ def _answer(table: Table, actions: "Actions", record: Record) -> None:
     charged = record.get("volatile", {}).get("charged_us", [])
     times = charged[seat] if seat < len(charged) else []
     number = len(table.charged[seat])
-    table.answer(turn.turn_id, action, times[number] if number < len(times) else 0)
+    time = times[number] if number < len(times) else 0
+    told(turn, None, time)
+    table.answer(turn.turn_id, action, time)
 
 
 class Actions:

@@ -120,6 +120,9 @@ class Session:
         """The answers that a message holds; moves that answer nothing are counted as strays."""
         known: list[tuple[wire.Move, Pending]] = []
         forgiven = False
+        allowed = (
+            self.deadline()
+        )  # an answer that is taken is never charged more than it had: the rest is our own delay
         for move in moves:
             pending = self.open.pop(move.turn_id, None)
             if pending is not None:
@@ -133,7 +136,8 @@ class Session:
             if forgiven:
                 self._alive(now_us)
             return []
-        share = max(now_us - self.last_us - self.latency_us, 0) // len(known)
+        spent_us = min(now_us, allowed or now_us) - self.last_us - self.latency_us
+        share = max(spent_us, 0) // len(known)
         self._alive(now_us)
         self.cautious = max(self.cautious - len(known), 0)
         answers = []

@@ -39,9 +39,11 @@ _DIGEST: Final = {"pattern": "^[0-9a-f]{64}$"}
 FILES: Final[dict[str, Schema]] = {
     MANIFEST: _line(
         "What this folder is, and the commands that check it and play it again.",
+        ("files",),
         format=_of("string", "The version of the form.", const=FORMAT),
         league=_of("string", "The league's name."),
         written_by=_of("string", "The version of Referee that wrote the folder."),
+        files=_of("object", "SHA-256 of each further file: the schema, the definition, the tables."),
         rows=_of("object", "How many lines each JSONL file has.", additionalProperties={"type": "integer"}),
         verify=_of("string", "The command that checks everything."),
         rerun=_of("string", "The command that plays the league again with the same packs."),

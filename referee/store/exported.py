@@ -139,6 +139,15 @@ class Exported:
             self._places = places
         return self._places
 
+    def oddities(self) -> tuple[str, ...]:
+        """None: what is written otherwise than an export is never read."""
+        return ()
+
+    @property
+    def is_first(self) -> bool:
+        """Whether it has the form of Referee 0.1.0."""
+        return self._first
+
     def snapshot(self) -> AbstractContextManager[None]:
         """Nobody writes to an export: it stands as it is."""
         return nullcontext()

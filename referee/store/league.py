@@ -50,6 +50,7 @@ class Store(Reader):
         super().__init__(path, connection)
         self._lock = lock
         self._copy: Path | None = None
+        self._latest = ""
 
     @classmethod
     def create(cls, path: Path, league: Mapping[str, Any]) -> Self:
@@ -161,6 +162,15 @@ class Store(Reader):
                 self._db.execute("ROLLBACK")
             raise StoreError(f"{self.path} could not be written ({error}); free some disk space and resume") from None
 
+    def _now(self) -> str:
+        """The time, never before one that stands in the store: a clock that is set back must not make it look forged."""
+        if not self._latest:
+            query = "SELECT max(coalesce(max(started), ''), coalesce(max(ended), '')) FROM attempt"
+            faults = "SELECT coalesce(max(at), '') FROM fault"
+            self._latest = max(self._db.execute(one).fetchone()[0] for one in (query, faults))
+        self._latest = max(self._latest, now())
+        return self._latest
+
     # The league as a whole.
 
     def put(self, **values: Any) -> None:
@@ -220,7 +230,8 @@ class Store(Reader):
             return [
                 int(
                     db.execute(
-                        "INSERT INTO attempt (fixture_id, redeal, started) VALUES (?, ?, ?)", (fixture, redeal, now())
+                        "INSERT INTO attempt (fixture_id, redeal, started) VALUES (?, ?, ?)",
+                        (fixture, redeal, self._now()),
                     ).lastrowid
                     or 0
                 )
@@ -239,7 +250,7 @@ class Store(Reader):
         with self._transaction() as db:
             db.execute(
                 "UPDATE attempt SET ended = ?, outcome = ?, reason = ? WHERE id = ? AND ended IS NULL",
-                (now(), outcome, reason, attempt),
+                (self._now(), outcome, reason, attempt),
             )
 
     def finish_games(self, finished: Sequence[Finished]) -> None:
@@ -268,7 +279,8 @@ class Store(Reader):
             ],
         )
         db.execute(
-            "UPDATE attempt SET ended = ?, outcome = 'SCORED' WHERE id = ? AND ended IS NULL", (now(), game.attempt)
+            "UPDATE attempt SET ended = ?, outcome = 'SCORED' WHERE id = ? AND ended IS NULL",
+            (self._now(), game.attempt),
         )
         self._extend_chain(db, fixture.set_id, game.redeal, digest)
 
@@ -315,7 +327,7 @@ class Store(Reader):
         with self._transaction() as db:
             db.execute(
                 "INSERT INTO fault (at, entrant, fault, sentence, log) VALUES (?, ?, ?, ?, ?)",
-                (now(), entrant, fault, sentence, log),
+                (self._now(), entrant, fault, sentence, log),
             )
 
 

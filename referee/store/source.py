@@ -46,5 +46,8 @@ class Source(Protocol):
     def parts(self) -> Iterable[tuple[str, Iterable[Mapping[str, Any]]]]:
         """All that the record root is taken of but the facts of the league: name and lines of each part, as exported."""
 
+    def oddities(self) -> Iterable[str]:
+        """What is written otherwise than a referee writes it, each in a sentence."""
+
     def snapshot(self) -> AbstractContextManager[None]:
         """While it is entered, everything is read as of one moment."""

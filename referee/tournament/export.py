@@ -4,6 +4,7 @@ The form is ``referee.store.export_form``. What is private to one machine stays 
 """
 
 import contextlib
+import hashlib
 import json
 import shlex
 import shutil
@@ -22,6 +23,7 @@ from referee.store.public import public_facts
 from referee.tournament.league import League, LeagueError
 
 DEFINITION: Final = "definition.toml"
+SCHEMA: Final = "schema.json"
 
 
 def write_export(store: Store, league: League, out: Path, more: Mapping[str, str]) -> Path:
@@ -37,10 +39,12 @@ def write_export(store: Store, league: League, out: Path, more: Mapping[str, str
     with _made_at_once(out) as folder, store.snapshot():
         rows = {f"{name}.jsonl": _write(folder / f"{name}.jsonl", lines) for name, lines in _parts(store)}
         _dump(folder / LEAGUE, public_facts(store.league()))
-        _dump(folder / "schema.json", export_schema())
-        _dump(folder / MANIFEST, _manifest(league, rows, out))
-        for name, text in {DEFINITION: definition_toml(league), **more}.items():
-            (folder / name).write_text(text, "utf-8")
+        further = {SCHEMA: dumped(export_schema()), DEFINITION: definition_toml(league).encode()}
+        further |= {name: text.encode() for name, text in more.items()}
+        for name, data in further.items():
+            (folder / name).write_bytes(data)
+        digests = {name: hashlib.sha256(data).hexdigest() for name, data in further.items()}
+        _dump(folder / MANIFEST, _manifest(league, rows, out) | {"files": digests})
     return out
 
 

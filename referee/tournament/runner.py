@@ -7,7 +7,7 @@ master and the set, and no bot process meets a pack twice.
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -30,10 +30,18 @@ from referee.tournament.roots import roots
 from referee.tournament.sink import Event, Listener, StoreSink
 from referee.tournament.table_of import standings_of
 from referee.tournament.venue import Venue
+from referee.tournament.voids import (
+    INTERRUPTED,
+    MOST_NO_CONTESTS,
+    STOPPED,
+    WITHDRAWN,
+    never_contested,
+    withdrawn_early,
+    withdrawn_from,
+)
 from referee.tournament.workers import LocalPool, Pool, play_block
 
 LAP_SECONDS = 30.0
-MOST_NO_CONTESTS = 3
 _FIRST_STAGE = 64
 
 
@@ -181,25 +189,30 @@ class Runner:
             row = rows[fixture.rpartition("-")[0]]
             if not proven and row.state == "OPEN" and row.redeal == redeal:
                 rows[row.id] = replace(row, redeal=self._store.redeal_set(self._league.name, row.id))
-            self._store.end_attempt(number, "STOPPED", "the referee ended before the game")
+            self._store.end_attempt(number, "STOPPED", INTERRUPTED)
         if bool(before.get("cluster")) != bool(self._cluster):
             self._store.put(cluster=bool(self._cluster))  # what this run leaves open, nobody here can prove dead
 
     def _void_withdrawn(self) -> None:
         """Withdrawal voids the entrant's unfinished sets; its closed ones stay if they are at least half of all."""
         gone = {key: about["withdrawn"] for key, about in self._store.entrants().items() if about["withdrawn"]}
-        if not gone:
-            return
-        rows = {row.id: row for row in self._store.sets()}
+        while gone and self._void_scored(gone):
+            continue  # one that stood at half of its sets may have lost some by another's withdrawal
+
+    def _void_scored(self, gone: Mapping[str, str]) -> bool:
+        """Voids what has to be void of these entrants; whether any set that was scored is among it."""
+        rows, voided = {row.id: row for row in self._store.sets()}, False
         for key, reason in gone.items():
             own = [rows[planned.id] for planned in self._schedule.sets if key in planned.table]
             closed = [row for row in own if row.state == "SCORED"]
             for row in own:
                 if row.state == "OPEN":
-                    self._store.close_set(row.id, "VOID", f"{key} was withdrawn: {reason}")
+                    self._store.close_set(row.id, "VOID", withdrawn_from(key, reason))
             if len(closed) * 2 < len(own):
                 for row in closed:
-                    self._store.void_scored_set(row.id, f"{key} was withdrawn before half of its sets: {reason}")
+                    self._store.void_scored_set(row.id, withdrawn_early(key, reason))
+                    rows[row.id], voided = replace(row, state="VOID"), True
+        return voided
 
     # One stage: rotation r of all its sets in lap r.
 
@@ -228,7 +241,7 @@ class Runner:
             raise KeyboardInterrupt from None
         finally:
             self._wake, self._halt = before
-        self._sink.end("stopped" if self._stopping.is_set() else "a bot was withdrawn")
+        self._sink.end(STOPPED if self._stopping.is_set() else WITHDRAWN)
 
     async def _play_lap(self, games: Sequence[GamePlan]) -> None:
         loop, stop = asyncio.get_running_loop(), asyncio.Event()
@@ -254,7 +267,7 @@ class Runner:
         games = []
         for game in self._sink.again:
             if self._store.no_contests(game.fixture_id) >= MOST_NO_CONTESTS:
-                self._store.close_set(game.set_id, "VOID", f"game {game.fixture_id} was no contest three times")
+                self._store.close_set(game.set_id, "VOID", never_contested(game.fixture_id))
             elif not self._playable([game]):
                 continue
             elif set(self._remote) & set(game.seats):
@@ -302,7 +315,7 @@ class Runner:
             raise LeagueError("a worker process died; nothing is lost, go on with: referee resume")
         for error in errors:
             raise error
-        self._sink.end("stopped" if self._stopping.is_set() else "a bot was withdrawn")
+        self._sink.end(STOPPED if self._stopping.is_set() else WITHDRAWN)
         self._play_until_done(self._again())
         self._score(sets)
 

@@ -182,19 +182,25 @@ class _Judge:
 
     def _parse_again(self, kind: Kind, item: Irregularity) -> None:
         """The bytes that held no action still hold none, and break the same clause."""
+        what = f"bytes of seat {item.seat}"
         raw = bytes.fromhex(item.raw)
-        if len(raw) >= MOST_RAW_BYTES:
+        self._same(what, item.raw, raw.hex())
+        if len(raw) > MOST_RAW_BYTES:
+            raise self._differ(what, f"{len(raw)} bytes", f"{MOST_RAW_BYTES} at most")
+        if len(raw) == MOST_RAW_BYTES:
             self.unproven[f"{item.fault} (cut)"] += 1
             return
         self.rulings += 1
-        what = f"bytes of seat {item.seat}"
         try:
-            found = read_move(wire.Move.FromString(raw), kind)
+            move = wire.Move.FromString(raw)
+            found = read_move(move, kind)
         except DecodeError:
             raise self._differ(what, item.rule, "no message at all") from None
         if not isinstance(found, Malformed):
             raise self._differ(what, f"{item.rule}: {item.sentence}", f"{action_text(kind, found)}, a sound move")
         self._same(what, f"{item.rule}: {item.sentence}", f"{found.rule}: {found.sentence}")
+        move.ClearField("turn_id")  # a record keeps a move as the referee writes it, without the number of its turn
+        self._same(what, item.raw, move.SerializeToString().hex())
 
     def _close(self, deal: OracleDeal, outcome: Outcome) -> None:
         if deal.result is None:

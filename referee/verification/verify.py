@@ -6,14 +6,16 @@ and deal; the others are counted.
 """
 
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from referee.scheduling.schedule import Schedule
-from referee.store import FixtureRow, GameRow, SetRow, Source, StoreError
+from referee.store import Exported, FixtureRow, GameRow, SetRow, Source, StoreError
 from referee.tournament.league import League, LeagueError, plan_of, read_league
 from referee.verification.verdict import Check, Divergence, Findings, Tally, Verdict, shown
+from referee.verification.verify_course import Course, check_entrants, check_facts, played_with
+from referee.verification.verify_export import check_export
 from referee.verification.verify_game import Case, Checked, check_game, packs_of
 from referee.verification.verify_league import (
     check_definition,
@@ -70,6 +72,7 @@ class _Verification:
         self.found, self._tally = Findings(), Tally()
         self._league: League | None = None
         self._sets: list[SetRow] = []
+        self._misplaced: list[Divergence] = []
         self._roots = {"result_root": "", "record_root": ""}
 
     def run(self) -> None:
@@ -78,26 +81,38 @@ class _Verification:
         league = self._league = read_league(source)
         self._sets = source.sets()
         check_definition(league, found, self._published[0])
+        check_entrants(league, source.entrants(), found)
         schedule = check_schedule(source, league, found)
         if schedule is None:
             return
-        counting = self._games(league, schedule)
+        sets = {row.id: row for row in self._sets}
+        games = source.every_game()
+        counting = self._check_games(league, schedule, games)
         check_ending(league, schedule, self._sets, counting, found)
-        check_sets(league, schedule, {row.id: row for row in self._sets}, counting, found)
+        check_sets(league, schedule, sets, counting, found)
+        for one in self._misplaced:
+            found.add(one)
         check_standings(league, self._sets, counting, found)
+        check_facts(league, schedule, sets, found)
+        Course(source, league, schedule, sets, games, found).check()
         self._roots = check_roots(league, source, self._sets, counting, found, self._published[1])
+        if isinstance(source, Exported):
+            check_export(source, league, games, found)
+        for oddity in source.oddities():
+            found.add(Divergence(Check.STORE, source.path.name, shown(oddity), ""))
 
-    def _games(self, league: League, schedule: Schedule) -> list[GameRow]:
+    def _check_games(self, league: League, schedule: Schedule, games: Sequence[GameRow]) -> list[GameRow]:
         """Verifies every game; returns those that count, with their figures as they should be."""
         planned = {f.id: FixtureRow(f.id, f.set_id, f.rotation, f.seats) for f in schedule.fixtures}
         plan = plan_of(league, Path(), "none")
         packs, sets = packs_of(plan), {row.id: row for row in self._sets}
-        rulings = _by_game(self._source.every_ruling())
-        games, counting = self._source.every_game(), []
+        rulings, self._misplaced = _by_game(self._source.every_ruling(), games)
+        counting = []
         for done, (row, counts) in enumerate(sort_games(games, planned, sets, self.found), 1):
             try:
                 case = Case(plan, packs, row, planned[row.fixture_id], self._source.record(row.number))
-                checked = check_game(case, rulings.get(row.number, []) if counts else None)
+                own = rulings.get(row.number, None if not counts and row.attempt is None else [])
+                checked = check_game(case, own, lenient=played_with(league) == "0.1.0")
             except _GARBLED as error:
                 checked = Checked(row, None, None, [_unreadable(row, error)])
             self._take(checked, counts=counts)
@@ -138,11 +153,22 @@ class _Verification:
         )
 
 
-def _by_game(rulings: Iterable[Mapping[str, Any]]) -> dict[int, list[Mapping[str, Any]]]:
+def _by_game(
+    rulings: Iterable[Mapping[str, Any]], games: Sequence[GameRow]
+) -> tuple[dict[int, list[Mapping[str, Any]]], list[Divergence]]:
+    """The rows of rulings by game, in the order in which they are kept; and those that are of no game, or not in order."""
+    numbers, last = {game.number: game for game in games}, 0
     by_game: dict[int, list[Mapping[str, Any]]] = {}
+    misplaced = []
     for row in rulings:
+        game = numbers.get(row["game"])
+        if game is None or (row["fixture_id"], row["redeal"]) != (game.fixture_id, game.redeal) or game.number < last:
+            place = f"ruling of game {shown(row['game'])}, fixture {shown(row['fixture_id'])}"
+            misplaced.append(Divergence(Check.RULING, place, "a ruling", "none there"))
+            continue
+        last = game.number
         by_game.setdefault(row["game"], []).append(row)
-    return by_game
+    return by_game, misplaced
 
 
 def _unreadable(row: GameRow, error: Exception) -> Divergence:

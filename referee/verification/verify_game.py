@@ -3,9 +3,10 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from referee.cards import cards_text
+from referee.faults import Fault
 from referee.record import (
     FORMAT,
     Record,
@@ -25,6 +26,7 @@ from referee.tournament.plan import GamePlan, LeaguePlan
 from referee.tournament.summary import summarise
 from referee.verification.judge import Disagreement, Judged, judge_game, opinion
 from referee.verification.verdict import Check, Divergence, shown
+from referee.view import Turn
 
 Packs = Callable[[str, int, int], str]
 """The pack of a set's deal: (set, deal from 0, redeal) to its cards as text."""
@@ -62,15 +64,22 @@ class Checked:
     found: list[Divergence]
 
 
-def check_game(case: Case, rulings: Sequence[Mapping[str, Any]] | None) -> Checked:
-    """Verifies one game. ``rulings`` are its stored rows, ``None`` where none are kept."""
+OVERRUN_US: Final = 1_000_000
+"""By how much a charge may exceed what a decision had in leagues of 0.1.0, which charged the delay of its own timer too."""
+
+
+def check_game(case: Case, rulings: Sequence[Mapping[str, Any]] | None, *, lenient: bool = False) -> Checked:
+    """Verifies one game. ``rulings`` are its stored rows, ``None`` where none are kept.
+
+    ``lenient`` is for leagues of 0.1.0, whose timer could overrun.
+    """
     found: list[Divergence] = []
     judged, table = None, None
     first = _header(case) or _packs(case)
     if first is None:
-        table, first = _replayed(case)
+        table, first = _replayed(case, OVERRUN_US if lenient else 0)
     if table is not None:
-        first = _rebuilt(case, table)
+        first = first or _rebuilt(case, table)
         judged, first = _judged(case, table, first)
     found += [first] if first else []
     row = _true_row(case, table, found)
@@ -135,9 +144,24 @@ def _pack_differs(case: Case, number: int, stored: object, pack: str) -> Diverge
     return case.differs(Check.PACK, f"card {place + 1} from the top", cards[place], ours[place], number + 1)
 
 
-def _replayed(case: Case) -> tuple[Table | None, Divergence | None]:
+def _replayed(case: Case, overrun_us: int) -> tuple[Table | None, Divergence | None]:
+    wrong: list[str] = []
+
+    def charged(turn: Turn, fault: Fault | None, time: object) -> None:
+        """A time is a whole number; an answer is charged no more than it had, one that did not come no less."""
+        limits = case.plan.limits
+        most = limits.move_us + limits.bank_us + overrun_us
+        place = f"seat {turn.chair.seat}, decision {turn.decision + 1}: charged"
+        if type(time) is not int or not 0 <= time < 1 << 53:
+            wrong.append(f"{place} {shown(time)}, which is no time")
+        elif fault is Fault.TIMEOUT_MOVE:
+            if time < turn.move_us + turn.bank_us:
+                wrong.append(f"{place} {time} us and ruled late, but it had {turn.move_us + turn.bank_us}")
+        elif time > most:
+            wrong.append(f"{place} {time} us, but no answer is taken after {most} (time for the move, and the bank)")
+
     try:
-        return replay(case.record, house), None
+        table = replay(case.record, house, charged)
     except RecordError as error:
         deal = 0 if error.table is None else len(error.table.deals)
         sentence = str(error).removeprefix(f"deal {deal}, ")
@@ -146,14 +170,13 @@ def _replayed(case: Case) -> tuple[Table | None, Divergence | None]:
             agrees = {True: "calls it legal", False: "calls it illegal", None: "differs before"}[legal]
             sentence += f" (the second engine {agrees})"
         return None, case.differs(Check.REPLAY, "the umpire does not confirm it", sentence, "", deal)
+    return table, case.differs(Check.CLOCK, "a charged time", wrong[0]) if wrong else None
 
 
 def _rebuilt(case: Case, table: Table) -> Divergence | None:
     """The record that the replayed table writes is the stored one, to the last byte."""
     again = write_record(table, case.plan.about(case.game))
     again["rules"] = case.record["rules"]
-    if "volatile" not in case.record:
-        del again["volatile"]
     if canonical(again) == canonical(case.record):
         return None
     path, ours, theirs = first_difference(again, case.record) or ("the text", "canonical", "written otherwise")
@@ -186,8 +209,6 @@ def _true_row(case: Case, table: Table | None, found: list[Divergence]) -> GameR
     summary = row.summary
     if table is not None:
         summary = summarise(table, case.fixture.seats, case.fixture.set_id)
-        if "volatile" not in record and isinstance(row.summary, dict):
-            summary["times"] = row.summary.get("times")
         differs = first_difference(summary, row.summary)
         if differs:
             found.append(case.differs(Check.SUMMARY, differs[0], differs[2], differs[1]))

@@ -71,6 +71,9 @@ def check_schedule(source: Source, league: League, found: Findings) -> Schedule 
         )
     for extra in rows:
         found.add(Divergence(Check.SCHEDULE, "a fixture that is not planned", shown(extra), "nothing"))
+    again = first_difference([one.id for one in schedule.fixtures], [row.id for row in source.fixtures()])
+    if again and not rows:
+        found.differ(Check.SCHEDULE, f"fixtures{again[0]}", again[2], again[1])
     return schedule
 
 
@@ -122,6 +125,7 @@ def check_sets(
             head = chain_next(head, game.record_digest)
         found.differ(Check.CHAIN, f"head of the chain of set {row.id}", row.chain, head)
         found.differ(Check.CHAIN, f"number of games of set {row.id}", row.games, len(own))
+        found.differ(Check.SETS, f"place of set {row.id} in the schedule", row.position, number)
         if row.state == "SCORED":
             for fixture in planned.fixtures:
                 if fixture.id not in played:
@@ -228,7 +232,7 @@ def _counted(table: Any) -> dict[str, Any]:
 
 def _close(ours: Any, theirs: Any) -> bool:
     """Equal, but for the last digits that another machine may round otherwise."""
-    if isinstance(ours, float) and isinstance(theirs, int | float) and not isinstance(theirs, bool):
+    if isinstance(ours, float) and isinstance(theirs, float):
         return math.isclose(ours, theirs, rel_tol=1e-6, abs_tol=1e-9)
     return type(ours) is type(theirs) and bool(ours == theirs)
 

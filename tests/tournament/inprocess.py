@@ -10,6 +10,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from hashlib import sha256
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from referee.record import Record, write_record
 from referee.rules import Action, Kind
 from referee.scheduling.schedule import Schedule, plan
 from referee.seats.house import house
+from referee.session import _without_id
 from referee.store import Store
 from referee.table import Table
 from referee.tournament.league import begin, plan_of, read_league, rules_of
@@ -110,7 +112,9 @@ def league_text(
 
 def roster(names: Sequence[str]) -> Roster:
     """Entrants by these names, of version 1, whose program is never started."""
-    return Roster(tuple(Entrant(name, name, "1", ("never", "run"), Path(), "", False, (), None) for name in names))
+    digests = {name: sha256(name.encode()).hexdigest() for name in names}
+    argv = ("never", "run")
+    return Roster(tuple(Entrant(name, name, "1", argv, Path(), digests[name], False, (), None) for name in names))
 
 
 def record_of(players: Mapping[str, Player], *, fixture: int = 0, **shape: Any) -> Record:
@@ -151,7 +155,7 @@ def _feed(table: Table, reply: Reply, charged_us: int) -> None:
         case Garbled(move):
             wrong = read_move(move, turn.kind)
             assert isinstance(wrong, Malformed)
-            raw = move.SerializeToString()
+            raw = _without_id(move)
             table.malformed(turn.turn_id, wrong.rule, wrong.sentence, raw, charged_us)
         case Lost(fault, sentence):
             table.lose(turn.chair.seat, fault, sentence)

@@ -94,7 +94,12 @@ def cover_up(folder: Path) -> None:
     source = Exported(folder)
     result = result_root(league["name"], source.sets(), source.every_game())
     edit_league(folder, lambda facts: facts.update(result_root=result))
-    edit_league(folder, lambda facts: facts.update(record_root=record_root(source.league(), source)))
+    root = record_root(source.league(), source)
+    edit_league(folder, lambda facts: facts.update(record_root=root))
+    manifest = source.manifest
+    rows = {name: len(lines(folder, name)) for name in manifest["rows"]}
+    command = f"{manifest['verify'].rpartition(' ')[0]} {root}"
+    (folder / "export.json").write_bytes(dumped(manifest | {"rows": rows, "verify": command}))
 
 
 # A sound export.

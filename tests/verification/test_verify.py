@@ -12,6 +12,7 @@ from referee.record import Record, replay
 from referee.rules import variant, variant_names
 from referee.seats.house import house
 from referee.store import Store
+from referee.tournament.voids import INTERRUPTED
 from referee.verification.verdict import Check
 from tests.tournament.inprocess import found_league, go_on, league_text, play_league
 from tests.tournament.tampered import cover_up, edit_record, put, rows, sql
@@ -93,7 +94,9 @@ def test_sets_that_were_dealt_anew_agree_with_their_earlier_games(tmp_path: Path
     go_on(path, PLAYERS, most=5)
     with Store.write(path) as store:
         old = store.sets()[0].id
+        (attempt,) = store.begin([(f"{old}-3", 0)])
         store.redeal_set("Test league", old)
+        store.end_attempt(attempt, "STOPPED", INTERRUPTED)
     assert go_on(path, PLAYERS).finished
     found = verdict(path)
     assert found.ok, str(found)

@@ -119,7 +119,7 @@ def test_void_sets_are_told(league: Path) -> None:
         store.void_scored_set(set_id, "a reason")
     found = verdict(league)
     assert any("Sets that do not count: 1 void: a reason" in note for note in found.notes)
-    assert {one.check for one in found.findings} == {Check.ROOT, Check.STANDINGS}
+    assert {one.check for one in found.findings} == {Check.ROOT, Check.STANDINGS, Check.SETS}
 
 
 # Whatever stands in the file.

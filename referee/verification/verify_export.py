@@ -1,0 +1,64 @@
+"""What an export says of itself, and the files that stand in it for people, verified."""
+
+import hashlib
+import shlex
+from collections.abc import Sequence
+from typing import Any
+
+from referee.store import Exported, GameRow, StoreError
+from referee.store.export_form import MANIFEST, dumped, export_schema
+from referee.store.exported import PARTS
+from referee.tournament.export import DEFINITION, SCHEMA, definition_toml
+from referee.tournament.league import League
+from referee.verification.verdict import Check, Findings
+
+
+def check_export(source: Exported, league: League, games: Sequence[GameRow], found: Findings) -> None:
+    """The manifest tells of this league; each game has one record, in its order; further files are those that were written."""
+    manifest = source.manifest
+    places = list(source.record_places())
+    numbers = [game.number for game in games]
+    found.differ(Check.EXPORT, "games of records.jsonl", places if places != numbers else "", "")
+    rows = {f"{name}.jsonl": sum(1 for _ in lines) for name, lines in source.parts()} | {"records.jsonl": len(places)}
+    for name in (*(f"{part}.jsonl" for part in PARTS), "records.jsonl"):
+        found.differ(Check.EXPORT, f"{MANIFEST}: rows of {name}", manifest["rows"].get(name), rows[name])
+    found.differ(Check.EXPORT, f"{MANIFEST}: files with rows", sorted(manifest["rows"]), sorted(rows))
+    found.differ(Check.EXPORT, f"{MANIFEST}: league", manifest["league"], league.name)
+    found.differ(Check.EXPORT, f"{MANIFEST}: written_by", bool(manifest["written_by"]), True)
+    for name, words in _commands(manifest, league).items():
+        found.differ(Check.EXPORT, f"{MANIFEST}: {name}", manifest[name], shlex.join(words))
+    if not source.is_first:
+        _check_files(source, league, found)
+
+
+def _commands(manifest: dict[str, Any], league: League) -> dict[str, list[str]]:
+    """The commands that the manifest should name, for the folder as it names it."""
+    try:
+        folder = (*shlex.split(manifest["verify"]), "", "", "")[2]
+    except ValueError:
+        folder = ""
+    published = ["--commitment", league.commitment]
+    if league.facts.get("record_root"):
+        published += ["--record-root", league.facts["record_root"]]
+    return {
+        "verify": ["referee", "verify", folder or "FOLDER", *published],
+        "rerun": ["referee", "rerun", folder or "FOLDER", "--bots", "FOLDER"],
+    }
+
+
+def _check_files(source: Exported, league: League, found: Findings) -> None:
+    """The schema and the definition are made again; of the tables there are digests."""
+    files = source.manifest.get("files", {})
+    made = {SCHEMA: dumped(export_schema()), DEFINITION: definition_toml(league).encode()}
+    for name in sorted({*files, *made}):
+        if "/" in name or name.startswith("."):
+            found.differ(Check.EXPORT, f"{MANIFEST}: files", name, "names of files in this folder")
+            continue
+        try:
+            data = source.text(name)
+        except StoreError as error:
+            found.differ(Check.EXPORT, name, str(error), "a file")
+            continue
+        found.differ(Check.EXPORT, f"digest of {name}", files.get(name), hashlib.sha256(data).hexdigest())
+        if name in made and data != made[name]:
+            found.differ(Check.EXPORT, name, "another text", "what follows from the league")
