@@ -44,7 +44,7 @@ def write_export(store: Store, league: League, out: Path, more: Mapping[str, str
         for name, data in further.items():
             (folder / name).write_bytes(data)
         digests = {name: hashlib.sha256(data).hexdigest() for name, data in further.items()}
-        _dump(folder / MANIFEST, _manifest(league, rows, out) | {"files": digests})
+        _dump(folder / MANIFEST, _manifest(store.league(), rows, out) | {"files": digests})
     return out
 
 
@@ -87,14 +87,14 @@ def _dump(path: Path, value: object) -> None:
     path.write_bytes(dumped(value))
 
 
-def _manifest(league: League, rows: Mapping[str, int], out: Path) -> dict[str, Any]:
-    name, facts = shlex.quote(out.name), league.facts
-    published = f" --commitment {league.commitment}"
+def _manifest(facts: Mapping[str, Any], rows: Mapping[str, int], out: Path) -> dict[str, Any]:
+    name = shlex.quote(out.name)
+    published = f" --commitment {facts['commitment']}"
     if facts.get("record_root"):
         published += f" --record-root {facts['record_root']}"
     return {
         "format": FORMAT,
-        "league": league.name,
+        "league": facts["name"],
         "written_by": __version__,
         "rows": dict(rows),
         "verify": f"referee verify {name}{published}",

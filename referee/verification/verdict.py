@@ -36,7 +36,6 @@ class Check(StrEnum):
     FAULTS = "faults"
     CLOCK = "clock"
     EXPORT = "export"
-    RECEIPT = "receipt"
     ROOT = "root"
     STANDINGS = "standings"
 

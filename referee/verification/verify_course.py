@@ -97,7 +97,8 @@ def check_facts(league: League, schedule: Schedule, sets: Mapping[str, SetRow], 
         what, ids = f"sets of earlier season {number}", entry["sets"]
         found.differ(Check.FACTS, f"fields of earlier season {number}", sorted(entry), _EARLIER)
         odd = [one for one in ids if one not in sets or one in seen]
-        found.differ(Check.FACTS, what, ids if odd or not ids else "", "sets of this league, each of one season")
+        if odd or not ids:
+            found.add(Divergence(Check.FACTS, what, shown(ids), "sets of this league, each of one season"))
         found.differ(Check.FACTS, f"order of the {what}", ids, sorted(ids))
         seen |= set(ids)
 

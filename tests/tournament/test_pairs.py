@@ -111,7 +111,8 @@ def test_a_league_of_pairs_is_played_ranked_and_verified_by_pair(folder: Path, m
         assert found.ok, str(found)
         export = write_export(store, league, folder / "export", {})
     assert Counter(started) == {"one.py": 4, "two.py": 8, "three.py": 4}
-    assert verify(Exported(export)).ok
+    found = verify(Exported(export))
+    assert found.ok, str(found)
     partner = Exported(export).entrants()["Others"]["partner"]
     assert (partner["key"], partner["folder"]) == ("three", folder.name)
     assert str(folder) not in (export / "entrants.jsonl").read_text()
