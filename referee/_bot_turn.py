@@ -338,7 +338,7 @@ class Turn:
         more = " ..." if kind and len(self.legal) > 12 else ""
         return "\n".join(
             (
-                f"turn {message.turn_id}: {kind.name if kind else message.kind}, seat {self.seat} of {self.seats}",
+                f"turn {message.turn_id}: {kind.name if kind else message.kind}, seat {self.seat + 1} of {self.seats}",
                 f"  game {self.game}, deal {self.deal}, decision {self.decision}, retry {self.retry}",
                 f"  hand    {cards_text(self.hand)}",
                 f"  trick   {' '.join(map(str, self.trick)) or '-'}  (leader {self.leader})",
@@ -350,7 +350,7 @@ class Turn:
         )
 
     def __repr__(self) -> str:
-        return f"<Turn {self.message.turn_id}: seat {self.seat}, decision {self.decision}>"
+        return f"<Turn {self.message.turn_id}: seat={self.seat}, decision {self.decision}>"
 
 
 def events(history: Iterable[int]) -> tuple[Event, ...]:

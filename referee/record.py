@@ -7,8 +7,9 @@ does not.
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import zip_longest
 from typing import Any
 
@@ -25,6 +26,7 @@ from referee.rules import (
     parse_action,
     unpack_event,
 )
+from referee.rules.actions import seat_text
 from referee.rules.scoring import AT_ONCE
 from referee.table import Table
 from referee.view import Chair, Turn
@@ -277,15 +279,22 @@ def _feed(table: Table, item: Irregularity, number: int, charged: Charged) -> No
 
 
 def _same_ruling(place: str, number: int, ours: Irregularity, theirs: Irregularity) -> None:
+    if theirs.sentence == _as_worded_before(ours.sentence):
+        theirs = replace(theirs, sentence=ours.sentence)
     found = first_difference(asdict(ours), asdict(theirs))
     if found:
         raise RecordError(f"{place}: ruling {number + 1}, {_told(found)}")
 
 
+def _as_worded_before(sentence: str) -> str:
+    """The sentence as version 0.1.0 worded it, whose rulings counted seats from 0 (AF-TRUMP-005)."""
+    return re.sub(r"(?<=would put seat )\d+(?= out)", lambda found: str(int(found[0]) - 1), sentence)
+
+
 def _place(table: Table) -> str:
-    """Where in the game the table stands. Deals count from 1, seats from 0."""
+    """Where in the game the table stands. Deals and seats count from 1."""
     deal = f"deal {max(len(table.deals), 1)}"
-    return deal if table.open is None else f"{deal}, seat {table.open.chair.seat}"
+    return deal if table.open is None else f"{deal}, {seat_text(table.open.chair.seat)}"
 
 
 def _answer(table: Table, actions: "Actions", record: Record, told: Charged) -> None:

@@ -79,35 +79,35 @@ Auction Pitch, game 0123456789abcdef0123-1
 league Kitchen, set 0123456789abcdef0123, rotation 1
 
    player     score  place
-A  random 1      -3      3
-B  reneger 1      1      1
-C  careful 1      1      1
+1  random 1      -3      3
+2  reneger 1      1      1
+3  careful 1      1      1
 
 House rules: target = 11 (usually 7); max_deals = 1 (usually 100).
 Nobody wins (cap of deals) after 1 deal.
 
-Deal 1, dealer A ───────────────────────────────────────────────────────────────
-  A   ♠ 5   ♥ J     ♦ 4    ♣ KT4
-  B   ♠ K   ♥ K2    ♦ 9    ♣ 73
-  C   ♠ –   ♥ 863   ♦ K2   ♣ J
+Deal 1, seat 1 deals ───────────────────────────────────────────────────────────
+  1   ♠ 5   ♥ J     ♦ 4    ♣ KT4
+  2   ♠ K   ♥ K2    ♦ 9    ♣ 73
+  3   ♠ –   ♥ 863   ♦ K2   ♣ J
 
-  Bids    B –   C 3   A 3 steals   A is the pitcher at 3
+  Bids    seat 2: –   seat 3: 3   seat 1: 3 steals   seat 1 is the pitcher at 3
 
-  ♣ trump    A      B      C    pips
+  ♣ trump    1      2      3    pips
       1     >4♣     3♣     J♣*     1
-      ! B: TIMEOUT_MOVE AF-CLOCK-001: No answer within the time for this move
-        and the bank. The referee's move for B is 3♣.
+      ! Seat 2: TIMEOUT_MOVE AF-CLOCK-001: No answer within the time for this
+        move and the bank. The referee's move for seat 2 is 3♣.
       2      K♣*    9♦    >K♦      6
       3     >T♣*    7♣     2♦     10
       4     >J♥     K♥*    3♥      4
       5      5♠    >K♠*    6♥      3
       6      4♦    >2♥     8♥*     0
 
-  Items   High K♣ A   Low 3♣ B   Jack J♣ C   Game A
-  Pips    A 16     B 7      C 1
-  Points  A -3     B +1     C +1
-          A is set back: bid 3, made 2
-  Scores  A -3     B 1      C 1
+  Items   High K♣ seat 1   Low 3♣ seat 2   Jack J♣ seat 3   Game seat 1
+  Pips    1: 16     2: 7      3: 1
+  Points  1: -3     2: +1     3: +1
+          seat 1 is set back: bid 3, made 2
+  Scores  1: -3     2: 1      3: 1
 """  # noqa: RUF001  # a dash is meant
 
 
@@ -147,7 +147,7 @@ def test_every_variant_fits_the_screen_and_tells_every_card(name: str) -> None:
     record = some_record(name)
     text = write_down(record)
     assert max(map(len, text.splitlines())) <= 80
-    rows = re.findall(r"^ +\d+   .*$", text, flags=re.MULTILINE)
+    rows = re.findall(r"^ {4,}\d+   .*$", text, flags=re.MULTILINE)
     tricks = [trick for deal in record["deals"] for trick in deal["tricks"]]
     assert len(rows) == len(tricks)
     for row, trick in zip(rows, tricks, strict=True):
@@ -155,19 +155,19 @@ def test_every_variant_fits_the_screen_and_tells_every_card(name: str) -> None:
         assert sorted(shown) == sorted(trick.translate(SIGNS).split())
         assert re.findall(">(..)", row) == [trick[:2].translate(SIGNS)]
     scores = re.findall(r"^  Scores  (.*)$", text, flags=re.MULTILINE)[-1]
-    assert [int(figure) for figure in re.findall(r"-?\d+", scores)] == record["result"]["scores"]
+    assert [int(figure) for figure in re.findall(r": (-?\d+)", scores)] == record["result"]["scores"]
 
 
 def test_seven_seats_fit_the_screen() -> None:
     text = write_down(some_record("auction-pitch", 7))
     assert max(map(len, text.splitlines())) <= 80
-    assert "  G   ♠" in text
+    assert "  7   ♠" in text
 
 
 @pytest.mark.parametrize("seed", ["a", "b", "c"])
 def test_a_trick_is_marked_for_its_winner_who_leads_to_the_next(seed: str) -> None:
     for deal in write_down(some_record("auction-pitch", seed=seed)).split("\nDeal ")[1:]:
-        rows = re.findall(r"^ +\d   (.*)$", deal, flags=re.MULTILINE)
+        rows = re.findall(r"^ {4,}\d   (.*)$", deal, flags=re.MULTILINE)
         assert len(rows) in (0, 6)
         for row, after in pairwise(rows):
             assert row.index("*") // 7 == after.index(">") // 7
@@ -182,8 +182,8 @@ def test_rulings_stand_where_they_were_made() -> None:
         assert text.count(" ! ") == len(record["irregular"])
         for entry in record["irregular"]:
             if entry["consequence"] == "SUBSTITUTED" and entry["rule"].startswith("AF-PLAY"):
-                seat, card = "ABC"[entry["seat"]], card_text(entry["action"]).translate(SIGNS)
-                told = rf" ! {seat} with {card}: ILLEGAL_ACTION {entry['rule']}: .* The referee's move for {seat} is (..)\."
+                seat, card = f"seat {entry['seat'] + 1}", card_text(entry["action"]).translate(SIGNS)
+                told = rf" ! S{seat[1:]} with {card}: ILLEGAL_ACTION {entry['rule']}: .* The referee's move for {seat} is (..)\."
                 where = re.search(rf"^( +\d   .*)\n(?: +!.*\n)*? +{told}", text, flags=re.MULTILINE)
                 assert where
                 assert where[2] in where[1]
@@ -191,10 +191,19 @@ def test_rulings_stand_where_they_were_made() -> None:
     assert found
 
 
+def test_items_stand_in_their_order_also_those_that_nobody_scores() -> None:
+    order = ["High", "Low", "Jack", "Game"]
+    for name in ("auction-pitch", "smudge", "all-fours", "trinidad", "california-jack"):
+        for fixture in range(3):
+            text = write_down(some_record(name, fixture=fixture)).replace("\n          ", "   ")
+            for row in re.findall(r"^  Items   .*$", text, flags=re.MULTILINE):
+                assert re.findall(r"\b(High|Low|Jack|Game)\b", row) in (order, [])
+
+
 def test_what_a_retry_and_a_forfeit_lead_to_is_told() -> None:
     retry = small()
     retry["irregular"][0] |= {"consequence": "RETRY", "fault": "ILLEGAL_ACTION", "action": 0x19, "rule": "AF-PLAY-002"}
-    assert "B with 9♦: ILLEGAL_ACTION AF-PLAY-002" in write_down(retry)
+    assert "Seat 2 with 9♦: ILLEGAL_ACTION AF-PLAY-002" in write_down(retry)
     assert "It is asked again." in write_down(retry)
     record = record_of({"a": house, "b": lambda turn: Lost() if turn.decision == 9 else house(turn)}, seats=2)
     text = write_down(record).replace("\n        ", " ")
@@ -225,7 +234,7 @@ def test_an_event_of_a_later_version_is_told_in_numbers() -> None:
     deal.history += [pack_event(99, 1, 5), pack_event(99, 1, 6), pack_event(99, 2, 7)]
     page.follow(deal)
     page.flush()
-    assert page.lines[-1] == "  B event 99 (5), event 99 (6); C event 99 (7)."
+    assert page.lines[-1] == "  seat 2 event 99 (5), event 99 (6); seat 3 event 99 (7)."
 
 
 HOSTILE = (

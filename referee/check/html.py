@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from referee.rules.actions import seat_text
 from referee.seats.drain import harmless
 
 _SUITS: Final = {"C": ("♣", "black"), "D": ("♦", "red"), "H": ("♥", "red"), "S": ("♠", "black")}
@@ -99,7 +100,7 @@ def picture_of(scene: Mapping[str, Any]) -> Picture:
         stranger = Card(scene["card"], WIDTH - _CARD[0] - 40, _HAND_Y, "wrong")
     turned = Card(scene["turn_up"], WIDTH / 2 - 23, 155) if scene["turn_up"] and not scene["trick"] else None
     trump = f"{_SUITS[scene['trump'][0].upper()][0]} {scene['trump']}" if scene["trump"] else ""
-    table = ", ".join(f"seat {seat} played {card}" for seat, card in scene["trick"])
+    table = ", ".join(f"{seat_text(seat)} played {card}" for seat, card in scene["trick"])
     told = f"The table. {table + '. ' if table else ''}The bot held {scene['hand'] or 'nothing'} and answered {scene['did']}."
     return Picture(seats, trick, hand, stranger, turned, trump, _HAND_Y + 10 + 78 * max(len(rows), 1), told)
 
@@ -112,7 +113,7 @@ def _place(scene: Mapping[str, Any], seat: int, reach: float) -> tuple[float, fl
 
 def _seat(scene: Mapping[str, Any], number: int) -> Seat:
     x, y = _place(scene, number, 0.98)
-    words = ["the bot" if number == scene["seat"] else f"seat {number}"]
+    words = ["the bot" if number == scene["seat"] else seat_text(number)]
     if number == scene["dealer"]:
         words.append("dealer")
     if number == scene["pitcher"] and scene["kind"] != "BID":

@@ -8,7 +8,7 @@ from referee.check.cases import all_cases
 from referee.check.position import Position, kind_name
 from referee.check.tally import Breach
 from referee.rules import Deal, EventKind, Keeps, Kind, action_text, legal_text, unpack_event
-from referee.rules.actions import CARD_EVENTS
+from referee.rules.actions import CARD_EVENTS, seat_text
 from referee.rules.rulebook import clause_text, clauses_of
 
 Scene = dict[str, Any]
@@ -106,18 +106,18 @@ def _history(deal: Deal) -> Iterator[str]:
     for packed in deal.history:
         event = unpack_event(packed)
         if event.kind is EventKind.BID:
-            yield f"seat {event.seat} {f'bids {event.value}' if event.value else 'passes'}"
+            yield f"{seat_text(event.seat)} {f'bids {event.value}' if event.value else 'passes'}"
         elif event.kind is EventKind.NAME_TRUMP:
-            yield f"seat {event.seat} names {SUIT_NAMES[event.value]}"
+            yield f"{seat_text(event.seat)} names {SUIT_NAMES[event.value]}"
         elif event.kind is EventKind.DISCARD:
-            yield f"seat {event.seat} lays {event.value} away"
+            yield f"{seat_text(event.seat)} lays {event.value} away"
         elif event.kind is EventKind.DRAW:
-            yield f"seat {event.seat} draws {event.value}"
+            yield f"{seat_text(event.seat)} draws {event.value}"
         elif event.kind is EventKind.SCORE:
-            yield f"seat {event.seat} scores {event.value} at once"
+            yield f"{seat_text(event.seat)} scores {event.value} at once"
         else:
             card = f" {card_text(event.value)}" if event.kind in CARD_EVENTS else ""
-            yield f"seat {event.seat} {_WORDS[event.kind]}{card}"
+            yield f"{seat_text(event.seat)} {_WORDS[event.kind]}{card}"
 
 
 def _deviations(position: Position) -> dict[str, Any]:
@@ -136,14 +136,14 @@ def lines_of(scene: Scene) -> list[str]:
     """A scene in a few lines for a terminal."""
     if not scene:
         return []
-    place = f"{scene['game']}, {scene['seats']} seats; it sat at seat {scene['seat']}, seat {scene['dealer']} dealt."
+    place = f"{scene['game']}, {scene['seats']} seats; it sat at {seat_text(scene['seat'])}, {seat_text(scene['dealer'])} dealt."
     lines = [scene["title"] + "." if scene["title"] else "", place]
     if scene["calls"]:
-        lines.append("calls   " + ", ".join(f"{seat}: {call}" for seat, call in scene["calls"]))
+        lines.append("calls   " + ", ".join(f"{seat_text(seat)}: {call}" for seat, call in scene["calls"]))
     if scene["turn_up"]:
         lines.append(f"turned  {scene['turn_up']}")
     if scene["trick"]:
-        lines.append("table   " + "  ".join(f"{seat}: {card}" for seat, card in scene["trick"]))
+        lines.append("table   " + "  ".join(f"{seat_text(seat)}: {card}" for seat, card in scene["trick"]))
     trump = f"   (trump is {scene['trump']})" if scene["trump"] else ""
     lines += [f"held    {scene['hand']}{trump}", f"did     {scene['did']}", f"legal   {scene['legal']}"]
     if any(scene["scores"]):

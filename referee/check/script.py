@@ -24,9 +24,10 @@ from referee.cards import PACK, Card, CardError, parse_cards
 from referee.check.cases import stack
 from referee.faults import Profile
 from referee.notation.page import Page
-from referee.notation.style import Style, letter, party, wrapped
+from referee.notation.style import Style, party, wrapped
 from referee.proceedings import DealClosed, GameSpec, Limits, Output, Ruled, Ruling
 from referee.rules import Action, Deal, Game, Kind, RuleSet, RuleSetError, legal_text, parse_action, variant
+from referee.rules.actions import seat_text
 from referee.seats.house import house
 from referee.table import Table
 from referee.view import Chair, Turn
@@ -210,7 +211,7 @@ def _play_deal(played: Played, number: int, words: Sequence[str]) -> None:
         try:
             action = parse_action(turn.kind, word)
         except ValueError as error:
-            asked = f"{letter(turn.chair.seat)} is asked for a {_KINDS[turn.kind]}"
+            asked = f"{seat_text(turn.chair.seat)} is asked for a {_KINDS[turn.kind]}"
             raise ScriptError(f"word {place} ({word}): {asked}: {error}") from None
         _take(played, table.answer(turn.turn_id, action, 0), action)
     if len(played.closed) < number:
@@ -276,12 +277,16 @@ def _last_lines(played: Played, style: Style) -> Iterator[str]:
         yield f"  The game is over: {who} ({result.reason}). Scores {', '.join(map(str, result.scores))}."
     elif asked is not None:
         told = style.cards_in_text(legal_text(asked.kind, asked.legal))
-        who = letter(asked.chair.seat)
+        who = _capital(seat_text(asked.chair.seat))
         yield from wrapped(
             f"The words end here. {who} is asked for a {_KINDS[asked.kind]}. Legal: {told}", "  ", "    "
         )
     else:
-        yield f"  The words end here. {letter(played.table.game.dealer)} deals next."
+        yield f"  The words end here. {_capital(seat_text(played.table.game.dealer))} deals next."
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _deal_json(closed: DealClosed) -> dict[str, Any]:

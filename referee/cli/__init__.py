@@ -8,37 +8,38 @@ import typer
 
 from referee import __version__
 
-MODULES: Final = {
-    "run": "run",
-    "resume": "run",
-    "play": "run",
-    "compare": "compare",
-    "schedule": "schedule",
-    "standings": "look",
-    "report": "report",
-    "show": "look",
-    "replay": "report",
-    "verify": "look",
-    "export": "export",
-    "rerun": "export",
-    "ask": "ask",
-    "check": "check",
-    "build": "build",
-    "new": "build",
-    "submit": "submit",
-    "withdraw": "submit",
-    "rules": "book",
-    "explain": "look",
-    "vectors": "book",
-    "protos": "look",
+COMMANDS: Final = {
+    "run": ("run", "Play a league from its definition, or go on with it."),
+    "resume": ("run", "Go on with a league that was stopped or killed."),
+    "play": ("run", "Let bots play some quick games at one table."),
+    "compare": ("compare", "Is the new version of a bot better than the old one?"),
+    "schedule": ("schedule", "Print and check the schedule of a tournament."),
+    "standings": ("look", "Print the standings of a league, also while it runs."),
+    "report": ("report", "Write the report of a league: HTML, Markdown or CSV."),
+    "show": ("look", "Write a game down as a person would."),
+    "replay": ("report", "Step through a game, in the terminal or as a page."),
+    "verify": ("look", "Deal, replay, judge and rate a whole league again."),
+    "export": ("export", "Write a finished league as plain files."),
+    "rerun": ("export", "Play an exported league again and compare the results."),
+    "ask": ("ask", "Put a decision of a stored game to a bot."),
+    "check": ("check", "Check whether a bot keeps the rules, and show what it breaks."),
+    "build": ("build", "Run the build step of bots."),
+    "new": ("build", "Write a new bot project in the language of your choice."),
+    "submit": ("submit", "Check a bot and, if it conforms, enter it in a tournament."),
+    "withdraw": ("submit", "Take a bot out of a tournament's definition."),
+    "rules": ("book", "Print the rule book of a game."),
+    "explain": ("book", "Explain a clause of the rule book, or the fault table."),
+    "vectors": ("book", "Write the rules as JSON cases, for an engine or a bot."),
+    "protos": ("book", "Write the .proto files of the wire contract."),
 }
-"""The module of each command, in the order of the help. Only the one that is asked for is loaded."""
+"""Each command in the order of the help: its module, loaded only when it is asked for, and a summary for the list."""
 
 app = typer.Typer(
     name="referee",
     help="Tournaments and rules conformance for the All Fours family of card games.\n\n"
-    "A first league: [bold]referee run tournaments/kitchen.toml[/bold]\n\n"
-    "A quick game:   [bold]referee play mybot.py careful random[/bold]",
+    "A first league: referee run tournaments/kitchen.toml\n\n"
+    "A quick game: referee play mybot.py careful random\n\n"
+    "More about a command: referee COMMAND --help",
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
@@ -61,7 +62,11 @@ def _options(
 
 def main() -> None:
     """The entry point of the ``referee`` command."""
-    register(sys.argv[1] if len(sys.argv) > 1 else "")
+    asked = next((word for word in sys.argv[1:] if not word.startswith("-")), "")
+    if asked in COMMANDS:
+        register(asked)
+    else:
+        list_commands()
     try:
         app()
     except BrokenPipeError:
@@ -75,12 +80,20 @@ def main() -> None:
         sys.exit(exit_code(error))
 
 
-def register(command: str) -> None:
-    """Loads the module of a command, which registers it; all of them for anything else, such as ``--help``."""
-    if command == "--version":
-        return
-    for module in dict.fromkeys([MODULES[command]] if command in MODULES else MODULES.values()):
+def register(command: str = "") -> None:
+    """Loads the module of a command, which registers it; without a command, all of them."""
+    for module in dict.fromkeys([COMMANDS[command][0]] if command else [module for module, _ in COMMANDS.values()]):
         importlib.import_module(f"referee.cli.{module}")
 
 
-__all__ = ["MODULES", "app", "main", "register"]
+def list_commands() -> None:
+    """Registers the names and summaries alone, for the help and for words that are no command.
+
+    Neither the commands are loaded nor rich, which takes three times as long as all the rest.
+    """
+    app.rich_markup_mode = None
+    for name, (_, summary) in COMMANDS.items():
+        app.command(name, short_help=summary)(lambda: None)
+
+
+__all__ = ["COMMANDS", "app", "list_commands", "main", "register"]

@@ -1,4 +1,4 @@
-"""``rules`` and ``vectors``: the rule book as a person reads it, and as a program tests itself by."""
+"""``rules``, ``explain``, ``vectors``, ``protos``: the rule book and the wire contract, for people and for programs."""
 
 import shutil
 import textwrap
@@ -9,8 +9,10 @@ from typing import Annotated, Any
 import typer
 
 from referee.cli import app
-from referee.definitions.shipped import shipped_folder
+from referee.definitions.shipped import copy_protos, shipped_folder
+from referee.faults import FAULTS
 from referee.rules import RuleSet, variant, variant_names
+from referee.rules.conduct import WHOLE_BOOK
 from referee.rules.registry import ALIASES
 from referee.rules.rulebook import Clause, Level, clause_text, clauses_of
 from referee.rules.ruleset import allowed_values, meanings
@@ -93,3 +95,27 @@ def vectors(out: Annotated[Path, typer.Option(help="Folder to write to; made if 
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(file, target)
         typer.echo(target)
+
+
+@app.command(epilog="Example: referee explain AF-PLAY-003   or: referee explain faults")
+def explain(
+    topic: Annotated[str, typer.Argument(help="A rule id such as AF-PLAY-003, or: faults.")],
+    game: Annotated[str, typer.Option("--variant", help="Whose house rules fill the sentence.")] = "auction-pitch",
+) -> None:
+    """Explain a clause of the rule book, or the fault table."""
+    if topic.lower() == "faults":
+        for entry in FAULTS:
+            typer.echo(f"{entry.fault}\n  {entry.meaning}\n  in check: {entry.in_check}\n  in a game: {entry.in_game}")
+        return
+    found = [clause for clause in WHOLE_BOOK if clause.id.startswith(topic.upper())]
+    if not found:
+        raise typer.BadParameter(f"{topic!r} is no rule id; they look like AF-PLAY-003. Try: referee explain AF")
+    for clause in found:
+        typer.echo(clause_lines(clause, variant(game)) + "\n")
+
+
+@app.command(epilog="Example: referee protos --out protos")
+def protos(out: Annotated[Path, typer.Option(help="Folder to write to; made if missing.")]) -> None:
+    """Write the .proto files of the wire contract, for a bot in any language."""
+    for file in copy_protos(out):
+        typer.echo(file)

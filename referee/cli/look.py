@@ -1,4 +1,4 @@
-"""``standings``, ``show``, ``verify``, ``explain``, ``protos``: everything that only looks."""
+"""``standings``, ``show``, ``verify``: everything that only looks at a league."""
 
 import json
 from contextlib import AbstractContextManager, nullcontext
@@ -10,16 +10,11 @@ from rich.console import Console
 from rich.progress import Progress
 
 from referee.cli import app
-from referee.cli.book import clause_lines
 from referee.cli.run import Output, OutputOption
 from referee.cli.screen import plain_text
 from referee.cli.tables import json_table, notes, plain_table, rich_table
-from referee.definitions.shipped import copy_protos
-from referee.faults import FAULTS
 from referee.notation import write_down
 from referee.report.endings import ending_lines
-from referee.rules.conduct import WHOLE_BOOK
-from referee.rules.registry import variant
 from referee.store import Exported, Source, Store, StoreError
 from referee.tournament.balance import told_of
 from referee.tournament.league import read_league
@@ -99,27 +94,3 @@ def newest_league() -> Path:
     if not found:
         raise StoreError("there is no league in leagues/; name its file with --league")
     return found[-1]
-
-
-@app.command(epilog="Example: referee explain AF-PLAY-003   or: referee explain faults")
-def explain(
-    topic: Annotated[str, typer.Argument(help="A rule id such as AF-PLAY-003, or: faults.")],
-    game: Annotated[str, typer.Option("--variant", help="Whose house rules fill the sentence.")] = "auction-pitch",
-) -> None:
-    """Explain a clause of the rule book, or the fault table."""
-    if topic.lower() == "faults":
-        for entry in FAULTS:
-            typer.echo(f"{entry.fault}\n  {entry.meaning}\n  in check: {entry.in_check}\n  in a game: {entry.in_game}")
-        return
-    found = [clause for clause in WHOLE_BOOK if clause.id.startswith(topic.upper())]
-    if not found:
-        raise typer.BadParameter(f"{topic!r} is no rule id; they look like AF-PLAY-003. Try: referee explain AF")
-    for clause in found:
-        typer.echo(clause_lines(clause, variant(game)) + "\n")
-
-
-@app.command(epilog="Example: referee protos --out protos")
-def protos(out: Annotated[Path, typer.Option(help="Folder to write to; made if missing.")]) -> None:
-    """Write the .proto files of the wire contract, for a bot in any language."""
-    for file in copy_protos(out):
-        typer.echo(file)

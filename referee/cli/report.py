@@ -82,6 +82,9 @@ def replay(
     seat: Annotated[int | None, typer.Option(min=1, help="In the terminal: only what this seat saw.")] = None,
 ) -> None:
     """Step through a game: in the terminal, or as one HTML file."""
+    if seat is not None and (html or out):
+        told = "a page holds every hand, so it cannot be for one seat alone; leave out --html and --out, or --seat"
+        raise typer.BadParameter(told, param_hint="--seat")
     with Store.read(league or newest_league()) as reader:
         record, found = reader.record(game), read_league(reader)
         names, still_open = _seated(reader, found, game)

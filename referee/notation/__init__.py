@@ -1,7 +1,7 @@
 """A game as a person writes it down: players, hands, bids, tricks, items, scores, and every ruling where it was made.
 
 Pure: a record in, lines of plain text out, at most 80 columns wide for the games of the family. Each deal is played again
-by the rules to see who won what, so all that is needed is the record. Seats are called A, B, C ... from seat 0 on.
+by the rules to see who won what, so all that is needed is the record. Seats are numbered from 1, as everywhere in text.
 Whatever stands in a record, the text is harmless in a terminal.
 """
 

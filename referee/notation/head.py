@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from referee.notation.style import Style, letter, party, width, wrapped
+from referee.notation.style import Style, party, width, wrapped
 from referee.record import Record, spec_of
 from referee.rules import RuleSet, RuleSetError, variant
 
@@ -30,7 +30,7 @@ def head(record: Record, style: Style) -> Iterator[str]:
 def _player(seat: int, name: str, record: Record, rules: RuleSet) -> str:
     result = record["result"]
     score = result["scores"][seat % rules.sides if rules.sides else seat]
-    line = f"{letter(seat)}  {name}  {score:>5d}  {result['places'][seat]:>5d}"
+    line = f"{seat + 1}  {name}  {score:>5d}  {result['places'][seat]:>5d}"
     if any(result["stakes"]):
         line += f"  {result['stakes'][seat]:>+6d}"
     return line + ("  forfeited" if seat in result["forfeits"] else "")
@@ -63,4 +63,4 @@ def _result(record: Record, rules: RuleSet, seats: int, style: Style) -> str:
     winner = result["winner"]
     who = "Nobody" if winner is None else party(winner, rules, seats)
     verb = "win" if winner is not None and rules.sides else "wins"
-    return f"{who} {verb} ({style.plain(result['reason'])}) after {number} deal{'' if number == 1 else 's'}."
+    return f"{who[:1].upper()}{who[1:]} {verb} ({style.plain(result['reason'])}) after {number} deal{'' if number == 1 else 's'}."

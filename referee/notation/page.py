@@ -5,9 +5,10 @@ from itertools import groupby
 from typing import Final
 
 from referee.cards import SUIT_NAMES, Card, Mask, pips_in
-from referee.notation.style import WIDTH, Style, letter, party, wrapped
+from referee.notation.style import WIDTH, Style, number, party, wrapped
 from referee.record import Record
 from referee.rules import Action, Award, Deal, Ending, EventKind, Kind, Outcome, RuleSet
+from referee.rules.actions import seat_text
 from referee.rules.scoring import ITEMS
 
 _CARD_WORDS: Final[dict[int, str]] = {
@@ -52,7 +53,7 @@ class Page:
 
     def begin(self, number: int, deal: Deal) -> None:
         """Head and hands; then what happens before anybody is asked."""
-        self.lines += ["", f"Deal {number}, dealer {letter(deal.dealer)} ".ljust(WIDTH, self._style.rule)]
+        self.lines += ["", f"Deal {number}, {seat_text(deal.dealer)} deals ".ljust(WIDTH, self._style.rule)]
         self._hands(deal.dealt)
         self._taken = deal.taken[:]
         self.follow(deal)
@@ -61,7 +62,7 @@ class Page:
         rows = [self._style.cards(hand) for hand in hands]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         for seat, row in enumerate(rows):
-            self.lines.append(f"  {letter(seat)}   " + "   ".join(t.ljust(w) for t, w in zip(row, widths, strict=True)))
+            self.lines.append(f"  {seat + 1}   " + "   ".join(t.ljust(w) for t, w in zip(row, widths, strict=True)))
         self._held = list(hands)
 
     def follow(self, deal: Deal) -> None:
@@ -83,10 +84,10 @@ class Page:
     def _bid(self, deal: Deal, seat: int, amount: int) -> None:
         steals = " steals" if amount and amount == self._high else ""
         self._high = max(self._high, amount)
-        self._bids.append(f"{letter(seat)} {amount or self._style.dash}{steals}")
+        self._bids.append(f"{seat_text(seat)}: {amount or self._style.dash}{steals}")
         if deal.kind is not Kind.BID and deal.pitcher is not None:
             contract = f"at {deal.bid}" if deal.bid else "without obligation"
-            self._bids.append(f"{letter(deal.pitcher)} is the pitcher {contract}")
+            self._bids.append(f"{seat_text(deal.pitcher)} is the pitcher {contract}")
 
     def _play(self, deal: Deal, seat: int, card: Card, winner: int | None) -> None:
         if not self._trick:
@@ -103,7 +104,7 @@ class Page:
                 self.lines += ["", "  Hands for the play"]
                 self._hands(held)
             trump = deal.trump if deal.trump is not None else card >> 4
-            seats = "".join(f"{letter(s):^7}" for s in range(self._seats))
+            seats = "".join(f"{s + 1:^7}" for s in range(self._seats))
             self.lines += ["", f"  {self._style.suit(trump)} trump {seats} pips"]
         self._tricks += 1
 
@@ -122,14 +123,14 @@ class Page:
 
     def rule(self, entry: Record, kind: Kind, action: Action | None) -> None:
         """A ruling, and what was done instead."""
-        style, seat = self._style, letter(entry["seat"])
+        style, seat = self._style, seat_text(entry["seat"])
         what = f" with {style.action(kind, entry['action'])}" if isinstance(entry.get("action"), int) else ""
         done = _DONE.get(str(entry["consequence"]), str(entry["consequence"]).lower())
         if entry["consequence"] == "SUBSTITUTED" and action is not None:
             done = f"the referee's move for {seat} is {style.action(kind, action)}"
         rule = f" {style.plain(entry['rule'], 20)}" if entry["rule"] else ""
         sentence = style.cards_in_text(style.plain(entry["sentence"]))
-        text = f"{seat}{what}: {style.plain(entry['fault'], 30)}{rule}: {sentence}"
+        text = f"{seat[:1].upper()}{seat[1:]}{what}: {style.plain(entry['fault'], 30)}{rule}: {sentence}"
         self._notes += wrapped(f"{text} {style.plain(done[:1].upper() + done[1:])}.", "      ! ", "        ")
 
     def _note(self) -> None:
@@ -153,12 +154,12 @@ class Page:
         self._note()
 
     def _sentences(self) -> Iterator[str]:
-        """What has been told, a clause for each seat in turn: ``A lays 3 away, draws 2``."""
+        """What has been told, a clause for each seat in turn: ``seat 1 lays 3 away, draws 2``."""
         for seat, events in groupby(self._told, key=lambda told: told[0]):
             phrases = [
                 self._words(kind, [e[2] for e in run]) for kind, run in groupby(events, key=lambda told: told[1])
             ]
-            yield f"{letter(seat)} {', '.join(phrases)}"
+            yield f"{seat_text(seat)} {', '.join(phrases)}"
 
     def _words(self, kind: int, values: list[int]) -> str:
         """Events of one kind in words; those that are not known yet, in numbers."""
@@ -178,40 +179,37 @@ class Page:
     def end(self, outcome: Outcome, scores: Sequence[int]) -> None:
         """Items, pips, set-back, scores."""
         self.flush()
-        parties = [party(side, self._rules, self._seats) for side in range(len(scores))]
+        sides = [f"{number(side, self._rules, self._seats)}:" for side in range(len(scores))]
         self.lines.append("")
         if outcome.ending is not Ending.PLAYED:
             self.lines.append(f"  Ending  {outcome.ending}")
         if outcome.awards or outcome.ending is Ending.PLAYED:
             self.lines += _row_of("Items", list(self._items(outcome)))
         if any(outcome.pips):
-            self.lines += _figures("Pips", parties, list(map(str, outcome.pips)))
-        self.lines += _figures("Points", parties, [f"{delta:+}" if delta else "0" for delta in outcome.deltas])
+            self.lines += _figures("Pips", sides, list(map(str, outcome.pips)))
+        self.lines += _figures("Points", sides, [f"{delta:+}" if delta else "0" for delta in outcome.deltas])
         if outcome.set_back is not None:
             made = f", made {outcome.made[outcome.set_back]}" if outcome.ending is Ending.PLAYED else ""
             bid = f": bid {outcome.bid}{made}" if outcome.bid else ""
-            self.lines.append(f"          {parties[outcome.set_back]} is set back{bid}")
-        self.lines += _figures("Scores", parties, list(map(str, scores)))
+            verb = "are" if self._rules.sides else "is"
+            self.lines.append(f"          {party(outcome.set_back, self._rules, self._seats)} {verb} set back{bid}")
+        self.lines += _figures("Scores", sides, list(map(str, scores)))
 
     def _items(self, outcome: Outcome) -> Iterator[str]:
-        for award in outcome.awards:
-            yield self._item(award)
-        if self._rules.scoring == "items" and outcome.ending is Ending.PLAYED:
-            owned = {award.item for award in outcome.awards}
-            yield from (f"{item.capitalize()} {self._style.dash}" for item in ITEMS if item not in owned)
+        """What was scored at once, then High, Low, Jack and Game in this order, a dash for each that nobody owns."""
+        played = self._rules.scoring == "items" and outcome.ending is Ending.PLAYED
+        owned = {award.item: award for award in outcome.awards if played and award.item in ITEMS}
+        yield from (self._item(award) for award in outcome.awards if award.item not in owned)
+        for item in ITEMS if played else ():
+            yield self._item(owned[item]) if item in owned else f"{item.capitalize()} {self._style.dash}"
 
     def _item(self, award: Award) -> str:
         card = f" {self._style.card(award.card)}" if award.card is not None else ""
         worth = f" ({award.points})" if award.points != 1 else ""
-        owner = letter(award.seat)
+        owner = seat_text(award.seat)
         if award.item == "game" and award.card is None and self._rules.sides:
             owner = party(award.seat % self._rules.sides, self._rules, self._seats)
         return f"{award.item.capitalize()}{card} {owner}{worth}"
-
-
-def _teller(told: Told) -> str:
-    """How the clause begins. The stock shows its card to all: that is nobody's doing."""
-    return "" if told[1] == EventKind.STOCK_TOP else f"{letter(told[0])} "
 
 
 _GAP = "\N{NO-BREAK SPACE}"
@@ -223,5 +221,5 @@ def _row_of(title: str, cells: Sequence[str]) -> list[str]:
     return [line.replace(_GAP, " ") for line in wrapped(text, f"  {title:<8}", "          ")]
 
 
-def _figures(title: str, parties: Sequence[str], figures: Sequence[str]) -> list[str]:
-    return _row_of(title, [f"{name} {figure:<4}" for name, figure in zip(parties, figures, strict=True)])
+def _figures(title: str, sides: Sequence[str], figures: Sequence[str]) -> list[str]:
+    return _row_of(title, [f"{name} {figure:<4}" for name, figure in zip(sides, figures, strict=True)])

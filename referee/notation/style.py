@@ -69,14 +69,14 @@ class Style:
         return sign.isprintable() and not unicodedata.category(sign).startswith("M")
 
 
-def letter(seat: int) -> str:
-    """What a seat is called."""
-    return chr(ord("A") + seat) if 0 <= seat < 26 else f"seat {seat}"
+def number(side: int, rules: RuleSet, seats: int) -> str:
+    """The numbers of the seats that score together, as people count them: ``1``, or ``1+3``."""
+    return "+".join(str(seat + 1) for seat in range(side, seats, rules.sides)) if rules.sides else str(side + 1)
 
 
 def party(side: int, rules: RuleSet, seats: int) -> str:
-    """Who scores together: ``A``, or ``A+C``."""
-    return "+".join(map(letter, range(side, seats, rules.sides))) if rules.sides else letter(side)
+    """Who scores together: ``seat 1``, or ``seats 1+3``."""
+    return f"seat{'s' if rules.sides else ''} {number(side, rules, seats)}"
 
 
 def width(text: str) -> int:

@@ -223,8 +223,13 @@ _CARD_WORDS: Final = {
 }
 
 
+def seat_text(seat: int) -> str:
+    """What people call a seat: ``seat 1`` is the one that code, wire and records number 0."""
+    return f"seat {seat + 1}"
+
+
 def event_text(packed: int) -> str:
-    """A public event as a line of a log: ``seat 1: 3``, ``seat 0: turns up JC``, ``seat 2: lays 4 away``."""
+    """A public event as a line of a log: ``seat 2: 3``, ``seat 1: turns up JC``, ``seat 3: lays 4 away``."""
     kind, seat, value = unpack_event(packed)
     if kind is EventKind.BID:
         text = action_text(Kind.BID, value)
@@ -234,4 +239,4 @@ def event_text(packed: int) -> str:
         text = _CARD_WORDS[kind].format(card_text(value))
     else:
         text = _EVENT_WORDS[kind] if kind in _EVENT_WORDS else _COUNT_WORDS[kind].format(value)
-    return f"seat {seat}: {text}"
+    return f"{seat_text(seat)}: {text}"

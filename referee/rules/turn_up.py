@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from referee.cards import RANKS, SUIT_MASKS, SUIT_NAMES, TWO, Card, card_text
 from referee.rules import draw, play, scoring, stock
-from referee.rules.actions import Action, Call, EventKind, Kind, Violation, pack_event
+from referee.rules.actions import Action, Call, EventKind, Kind, Violation, pack_event, seat_text
 
 if TYPE_CHECKING:
     from referee.rules.state import Deal
@@ -76,7 +76,7 @@ def _puts_out(deal: Deal) -> Violation | None:
     """Whether the point would end the game."""
     for seat in _receivers(deal):
         if deal.scores[deal.side(seat)] + 1 >= deal.rules.target:
-            sentence = f"The point would put seat {seat} out, so you may not give: run the cards."
+            sentence = f"The point would put {seat_text(seat)} out, so you may not give: run the cards."
             return Violation("AF-TRUMP-005", sentence, (Call.RUN,))
     return None
 

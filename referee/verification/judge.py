@@ -20,7 +20,7 @@ from referee.proceedings import DealLog, Irregularity, TableResult
 from referee.protocol import wire
 from referee.protocol.translate import Malformed, read_move
 from referee.rules import Action, Call, Ending, EndReason, Event, EventKind, Kind, Outcome, RuleSet, unpack_event
-from referee.rules.actions import action_text
+from referee.rules.actions import action_text, seat_text
 from referee.rules.scoring import AT_ONCE
 from referee.table import FORFEIT, Table
 
@@ -149,13 +149,13 @@ class _Judge:
             deal.act(for_oracle(kind, action))
         except ValueError:
             text = action_text(Kind[kind], action)
-            raise self._differ(f"seat {deal.seat}", f"{text} is legal", f"{text} is illegal") from None
+            raise self._differ(_asked(deal), f"{text} is legal", f"{text} is illegal") from None
         self._step += 1
 
     def _follow(self, deal: OracleDeal, action: Action, event: Event | None) -> None:
         """The public history tells of the same seat, decision and action."""
         if event is None:
-            raise self._differ("history", "nothing", f"seat {deal.seat} decides {deal.kind}")
+            raise self._differ("history", "nothing", f"{_asked(deal)} decides {deal.kind}")
         self._same("who decides", event.seat, deal.seat)
         self._same("what is decided", _SPOKEN[event.kind], deal.kind)
         shown = event.kind - 1 if deal.kind in ("STAND_OR_BEG", "ANSWER_BEG") else event.value
@@ -178,11 +178,11 @@ class _Judge:
         self.rulings += 1
         if item.action is None or deal.judge(for_oracle(kind.name, item.action)):
             text = "nothing" if item.action is None else action_text(kind, item.action)
-            raise self._differ(f"seat {item.seat}", f"{text} breaks {item.rule}", f"{text} is legal")
+            raise self._differ(seat_text(item.seat), f"{text} breaks {item.rule}", f"{text} is legal")
 
     def _parse_again(self, kind: Kind, item: Irregularity) -> None:
         """The bytes that held no action still hold none, and break the same clause."""
-        what = f"bytes of seat {item.seat}"
+        what = f"bytes of {seat_text(item.seat)}"
         raw = bytes.fromhex(item.raw)
         self._same(what, item.raw, raw.hex())
         if len(raw) > MOST_RAW_BYTES:
@@ -204,7 +204,7 @@ class _Judge:
 
     def _close(self, deal: OracleDeal, outcome: Outcome) -> None:
         if deal.result is None:
-            raise self._differ("the end of the deal", "over", f"seat {deal.seat} decides {deal.kind}")
+            raise self._differ("the end of the deal", "over", f"{_asked(deal)} decides {deal.kind}")
         for what, umpire, oracle in _compared(outcome, deal.result, self.rules):
             self._same(what, umpire, oracle)
         self.game.close(deal)
@@ -323,3 +323,8 @@ def _by_side(rules: RuleSet, outcome: Outcome, figures: Iterable[tuple[int, int]
 
 def _side(rules: RuleSet, seat: int) -> int:
     return seat % rules.sides if rules.sides else seat
+
+
+def _asked(deal: OracleDeal) -> str:
+    """The seat that is to decide, as people call it."""
+    return "nobody" if deal.seat is None else seat_text(deal.seat)

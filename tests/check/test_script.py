@@ -66,8 +66,8 @@ def test_where_the_words_end_it_is_told_who_is_asked_what() -> None:
     told = played(A_STEAL)
     assert told.to_json()["asked"]["seat"] == 0
     text = told.text(symbols=False)
-    assert "D 3 steals" in text
-    assert text.splitlines()[-1].startswith("  The words end here. A is asked for a card. Legal: ")
+    assert "seat 4: 3 steals" in text
+    assert text.splitlines()[-1].startswith("  The words end here. Seat 1 is asked for a card. Legal: ")
 
 
 def test_a_wrong_word_is_ruled_upon_and_the_next_one_is_the_answer_to_that() -> None:
@@ -78,7 +78,7 @@ def test_a_wrong_word_is_ruled_upon_and_the_next_one_is_the_answer_to_that() -> 
     ]
     assert played(A_STEAL).to_json()["asked"] == told.to_json()["asked"]
     text = " ".join(told.text().split())
-    assert "B with 3: ILLEGAL_ACTION AF-BID-003: Only the dealer may take a bid of 3 at the same amount." in text
+    assert "Seat 2 with 3: ILLEGAL_ACTION AF-BID-003: Only the dealer may take a bid of 3 at the same amount." in text
 
 
 def test_deals_follow_one_another_and_the_deal_passes_on() -> None:
@@ -89,7 +89,7 @@ def test_deals_follow_one_another_and_the_deal_passes_on() -> None:
         (0, "thrown in"),
     ]
     assert told.to_json()["asked"]["seat"] == 3
-    assert "Deal 3, dealer B" in told.text()
+    assert "Deal 3, seat 2 deals" in told.text()
 
 
 def test_where_the_same_dealer_deals_again_the_hands_still_go_to_their_seats() -> None:
@@ -106,7 +106,7 @@ def test_where_the_same_dealer_deals_again_the_hands_still_go_to_their_seats() -
     assert told.table.deal is not None
     for seat, ace in enumerate(parse_cards("AS AH AD")):
         assert told.table.deal.dealt[seat] >> ace & 1
-    assert "C is asked for a bid" in told.text()
+    assert "Seat 3 is asked for a bid" in told.text()
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_where_the_same_dealer_deals_again_the_hands_still_go_to_their_seats() -
         ("[[deal]]\npack = 'AS'\nstock = 'KS'", "pack says all of it"),
         ("seats = 4\nscores = [1]\n[[deal]]", "scores"),
         ("seats = 9\n[[deal]]", "9"),
-        ("[[deal]]\nsaid = '2 hello'", r"deal 1: word 2 \(hello\): B is asked for a bid"),
+        ("[[deal]]\nsaid = '2 hello'", r"deal 1: word 2 \(hello\): seat 2 is asked for a bid"),
         ("[[deal]]\nsaid = 'pass pass pass pass AS'", r"deal 1: word 5 \(AS\): the deal is over before it"),
         ("[[deal]]\nsaid = '2'\n[[deal]]\n", "deal 2: the words of deal 1 end before it does"),
         ("nonsense", "a.toml: "),

@@ -1,14 +1,17 @@
 """The commands that only look: rules, explain, vectors, protos, and their help."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
-from referee.cli import MODULES, app, register
+import referee
+from referee.cli import COMMANDS, app, register
 
-register("")
+register()
 
 CLI = CliRunner()
 
@@ -56,5 +59,44 @@ def test_every_command_is_found_in_its_module() -> None:
     for info in app.registered_commands:
         assert info.callback is not None
         name = info.name or info.callback.__name__
-        assert info.callback.__module__ == f"referee.cli.{MODULES[name]}"
-    assert len(app.registered_commands) == len(MODULES)
+        assert info.callback.__module__ == f"referee.cli.{COMMANDS[name][0]}"
+    assert len(app.registered_commands) == len(COMMANDS)
+
+
+def listed(*arguments: str) -> tuple[str, set[str]]:
+    """What the command prints, and which modules it has loaded."""
+    program = (
+        "import sys, atexit\n"
+        "atexit.register(lambda: print('LOADED', *sys.modules))\n"
+        "from referee.cli import main\n"
+        f"sys.argv = ['referee', *{list(arguments)!r}]\n"
+        "main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    text, _, loaded = done.stdout.partition("LOADED")
+    return text, set(loaded.split())
+
+
+@pytest.mark.parametrize("asked", [["--help"], ["--version"]])
+def test_help_and_version_load_nothing_that_they_do_not_show(asked: list[str]) -> None:
+    text, loaded = listed(*asked)
+    own = {module for module in loaded if module.startswith("referee")}
+    assert own == {"referee", "referee.cli"}
+    assert not loaded & {"rich.console", "grpc", "h2", "pydantic", "trueskill", "sqlite3", "asyncio"}
+    assert text
+
+
+def test_the_help_lists_every_command_on_a_line_of_its_own_that_is_not_cut() -> None:
+    text, _ = listed("--help")
+    lines = text.partition("Commands:\n")[2].splitlines()
+    assert [line.split()[0] for line in lines] == list(COMMANDS)
+    assert all(line.endswith((".", "?")) and not line.endswith("...") for line in lines)
+
+
+def test_the_package_runs_as_a_program() -> None:
+    done = subprocess.run([sys.executable, "-m", "referee", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"referee {referee.__version__}\n"
+
+
+def test_an_option_before_the_command_does_not_hide_it() -> None:
+    assert "AF-PLAY-003" in listed("--", "explain", "AF-PLAY-003")[0]

@@ -119,7 +119,7 @@ def test_the_gift_may_not_end_the_game(scores: tuple[int, int], may: bool) -> No
     assert (violation is None) == may
     if violation:
         assert violation.rule == "AF-TRUMP-005"
-        assert violation.sentence == "The point would put seat 1 out, so you may not give: run the cards."
+        assert violation.sentence == "The point would put seat 2 out, so you may not give: run the cards."
         assert violation.legal == (Call.RUN,)
 
 

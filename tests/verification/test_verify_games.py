@@ -102,7 +102,7 @@ def test_a_legal_play_ruled_illegal_is_named(league: Path) -> None:
     odd = first(league)
     assert (odd.check, odd.game, odd.deal) == (Check.REPLAY, number, 1)
     assert odd.says == (
-        f"seat {forged['seat']}: {card} is ruled to break AF-PLAY-001, but it is legal (the second engine calls it legal)"
+        f"seat {forged['seat'] + 1}: {card} is ruled to break AF-PLAY-001, but it is legal (the second engine calls it legal)"
     )
 
 
@@ -195,9 +195,9 @@ def test_malformed_bytes_that_were_cut_cannot_be_proven(league: Path) -> None:
     ("change", "what"),
     [
         ({"low_to": "taker"}, {"items", "seat of L"}),
-        ({"min_bid": 3}, {"seat 0", "seat 1", "seat 2", "seat 3"}),
+        ({"min_bid": 3}, {"seat 1", "seat 2", "seat 3", "seat 4"}),
         ({"target": 5}, {"history", "game over", "reason"}),
-        ({"follow": "strict"}, {"seat 0", "seat 1", "seat 2", "seat 3"}),
+        ({"follow": "strict"}, {"seat 1", "seat 2", "seat 3", "seat 4"}),
         ({"settlement": "none"}, {"stakes"}),
         ({"pitcher_scores": "bid"}, {"deltas"}),
     ],
