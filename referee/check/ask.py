@@ -52,7 +52,9 @@ def moment(record: Record, turn: int, seeds: tuple[int, ...] = ()) -> Moment:
     table = replay(record, house)
     counts = [len(log.actions) for log in table.deals]
     if not 1 <= turn <= sum(counts):
-        raise RecordError(f"the game has {sum(counts)} decisions: --turn is 1 to {sum(counts)}, not {turn}")
+        raise RecordError(
+            f"the last decision of the game is number {sum(counts)}: there is no {turn}; choose another --turn"
+        )
     number, done = 0, turn - 1
     while done >= counts[number]:
         done -= counts[number]

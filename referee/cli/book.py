@@ -35,7 +35,8 @@ def rules(
     chosen = variant(name)
     changed = chosen.with_rules(dict(_change(text) for text in changes or ()))
     low, high = changed.players
-    typer.echo(f"{changed.title} ({changed.name}), {low} to {high} players\n")
+    seats = f"{low} players" if low == high else f"{low} to {high} players"
+    typer.echo(f"{changed.title} ({changed.name}), {seats}\n")
     for clause in clauses_of(changed):
         typer.echo(clause_lines(clause, changed) + "\n")
     typer.echo("House rules (change one with --set NAME=VALUE, or in [rules] of a definition)")

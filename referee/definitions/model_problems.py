@@ -47,7 +47,10 @@ def problems_of(error: ValidationError, model: type[BaseModel], document: Docume
     problems: list[Problem] = []
     errors = error.errors(include_url=False)
     for details in errors:
-        if details["type"] == "too_short" and any(other["loc"][:-1] == details["loc"] for other in errors):
+        place = details["loc"]
+        if details["type"] == "too_short" and any(
+            other["loc"][: len(place)] == place != other["loc"] for other in errors
+        ):
             continue  # pydantic counts the sound items of a list only; the faulty ones are told by themselves
         if details["type"] == "findings":
             problems += [finding.problem(document, details["loc"]) for finding in details["ctx"]["findings"]]
@@ -63,7 +66,9 @@ def _problem(details: ErrorDetails, schema: dict[str, Any], document: Document) 
     node = _node(schema, where)
     allowed = allowed_text(node, schema)
     if details["type"] == "missing":
-        example = f"{where[-1]} = {_example(node)}"
+        example = (
+            f"{where[-1]} = {_example(node)}" if isinstance(where[-1], str) else f"another item, {_example(node)},"
+        )
         section = field_name(where[:-1]) if len(where) > 1 else "the file"
         if len(where) == 1:
             example = f"a [{where[0]}] section" if where[0] != "bots" else "a [[bots]] section for each bot"
@@ -108,7 +113,11 @@ def _node(schema: dict[str, Any], where: Location) -> dict[str, Any]:
     """The JSON Schema of a location."""
     node = _resolved(schema, schema)
     for key in where:
-        inner = node.get("items") if isinstance(key, int) else node.get("properties", {}).get(key)
+        if isinstance(key, int):
+            first = node.get("prefixItems", [])
+            inner = first[key] if key < len(first) else node.get("items")
+        else:
+            inner = node.get("properties", {}).get(key)
         if not isinstance(inner, dict):
             return {}
         node = {**_resolved(inner, schema), **({"default": inner["default"]} if "default" in inner else {})}
@@ -127,18 +136,31 @@ def allowed_text(node: Mapping[str, Any], schema: dict[str, Any]) -> str:
         return one_of(node["enum"])
     match node.get("type"):
         case "integer":
-            return f"a whole number, {node.get('minimum', '-...')} to {node.get('maximum', '...')}"
+            return f"a whole number{_range(node)}"
+        case "number":
+            return f"a number{_range(node)}"
         case "boolean":
             return "true or false"
         case "string":
-            return f"text of {node.get('minLength', 0)} to {node.get('maxLength', 'any number of')} characters"
+            return (
+                f"text of {node.get('minLength', 0)} to {node['maxLength']} characters"
+                if "maxLength" in node
+                else "text"
+            )
         case "array":
             items = _resolved(node.get("items", {}), schema)
             kind = "sections" if items.get("type") == "object" else "texts"
             return f"a list of {kind}, at least {node.get('minItems', 0)}"
         case "object":
             return "a section" + (f" with {', '.join(node['properties'])}" if "properties" in node else "")
-    return "another value"
+    raise ValueError(f"what is allowed cannot be said of {node}: give it an x-allowed")
+
+
+def _range(node: Mapping[str, Any]) -> str:
+    low, high = node.get("minimum"), node.get("maximum")
+    if low is not None and high is not None:
+        return f", {low} to {high}"
+    return f", {low} or more" if low is not None else f", {high} or less" if high is not None else ""
 
 
 def _example(node: Mapping[str, Any]) -> str:
@@ -146,7 +168,7 @@ def _example(node: Mapping[str, Any]) -> str:
         return json.dumps(node["examples"][0])
     if "enum" in node:
         return json.dumps(node["enum"][0])
-    return {"integer": "...", "boolean": "true", "array": '["..."]'}.get(node.get("type", ""), '"..."')
+    return {"integer": "...", "number": "...", "boolean": "true", "array": '["..."]'}.get(node.get("type", ""), '"..."')
 
 
 def _remedy(name: str, found: Any, node: Mapping[str, Any]) -> str:
@@ -154,9 +176,18 @@ def _remedy(name: str, found: Any, node: Mapping[str, Any]) -> str:
     default = node.get("default")
     fallback = f", or leave it out for the default ({shown(default)})" if default not in (None, [], (), {}) else ""
     value = _nearest(found, node)
-    if value is None:
+    if value is None or not _fits(value, node):
         return f"change it to what is allowed{fallback}" if found != "" else f"fill it in{fallback}"
-    return f"write {name} = {json.dumps(value)}{fallback}"
+    # An item of a list has a number in place of a name.
+    return f"write {json.dumps(value)} there" if name.isdigit() else f"write {name} = {json.dumps(value)}{fallback}"
+
+
+def _fits(value: Any, node: Mapping[str, Any]) -> bool:
+    """Whether a suggestion would be taken, as far as the schema tells."""
+    if isinstance(value, str):
+        sized = node.get("minLength", 0) <= len(value) <= node.get("maxLength", len(value))
+        return sized and re.search(node.get("pattern", ""), value) is not None
+    return not isinstance(value, list) or node.get("minItems", 0) <= len(value) <= node.get("maxItems", len(value))
 
 
 def _nearest(found: Any, node: Mapping[str, Any]) -> Any:
@@ -168,6 +199,14 @@ def _nearest(found: Any, node: Mapping[str, Any]) -> Any:
             return None
         case "integer", str() if re.fullmatch(r"[+-]?\d{1,9}", found.strip()):
             return _nearest(int(found), node)
+        case "number", bool():
+            return None
+        case "number", str() if re.fullmatch(r"[+-]?\d{1,9}(\.\d{1,9})?", found.strip()):
+            return _nearest(float(found), node)
+        case "number", int() | float() if abs(found) < 1e9:  # not so for nan and inf
+            low, high = node.get("minimum", found), node.get("maximum", found)
+            # Certainties are often meant in per cent.
+            return found / 100 if high < found and low <= found / 100 <= high else min(max(found, low), high)
         case "integer", int() | float() if math.isfinite(found):
             return int(min(max(found, node.get("minimum", found)), node.get("maximum", found)))
         case "boolean", str() if found.strip().lower() in ("true", "yes", "on", "false", "no", "off"):
@@ -179,6 +218,6 @@ def _nearest(found: Any, node: Mapping[str, Any]) -> Any:
                 return shlex.split(found)
             except ValueError:
                 return [found]
-        case "string", int() | float() if not isinstance(found, bool):
+        case "string", int() | float() if not isinstance(found, bool) and math.isfinite(found):
             return str(found)
     return None

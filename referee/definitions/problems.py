@@ -57,7 +57,7 @@ def shown(value: object) -> str:
     if value is None:
         return "nothing"
     if isinstance(value, dict):
-        return f"a table of {len(value)} fields"
+        return f"a table of {len(value)} field{'s' * (len(value) != 1)}"
     if isinstance(value, list | tuple):
         plain_items = len(value) <= 3 and not any(isinstance(item, list | tuple) for item in value)
         return f"[{', '.join(map(shown, value))}]" if plain_items else f"a list of {len(value)}"

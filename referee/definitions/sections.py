@@ -31,7 +31,9 @@ class TournamentSection(Section):
         json_schema_extra={"x-allowed": "text of 1 to 80 readable characters in one line"},
     )
     variant: str = Field(
-        description="Name of a variant; [rules] changes single house rules.", examples=["auction-pitch"]
+        description="Name of a variant; [rules] changes single house rules.",
+        examples=["auction-pitch"],
+        json_schema_extra={"x-allowed": one_of(rules.variant_names()), "pattern": "^[a-z][a-z-]+$"},
     )
     seats: int = Field(ge=2, le=7, description="Seats at a table.", examples=[4])
     objective: Objective = Field(

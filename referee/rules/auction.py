@@ -38,9 +38,8 @@ def verify(deal: Deal, action: Action) -> Violation | None:
             "AF-BID-004", f"You dealt and all others passed: you must bid at least {rules.min_bid}.", calls
         )
     if not rules.min_bid <= action <= rules.max_bid:
-        return Violation(
-            "AF-BID-001", f"{action} is no bid: a bid is {rules.min_bid} to {rules.max_bid}, a pass is 0.", calls
-        )
+        bids = f"{rules.min_bid} to {rules.max_bid}" if rules.min_bid < rules.max_bid else f"{rules.min_bid}"
+        return Violation("AF-BID-001", f"{action} is no bid: a bid is {bids}, a pass is 0.", calls)
     if action == high and rules.steal and rules.steal_by == "anyone":
         return Violation("AF-BID-011", f"A bid of {high} cannot be stolen by anybody.", calls)
     if action == high and high in rules.steal:

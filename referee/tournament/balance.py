@@ -148,8 +148,9 @@ def told_early(schedule: Schedule, closed: Iterable[str], entrants: Sequence[str
     least, most = meetings((planned for planned in schedule.sets if planned.id in done), entrants)
     if len(schedule.tables) == 1 or len(done) == len(schedule.sets) or not done:
         return ""
+    met = f"{least} to {most}" if least < most else f"{least}"
     return (
-        f"Only the whole schedule is balanced: so far, pairs of entrants have met in {least} to {most} closed sets, so "
+        f"Only the whole schedule is balanced: so far, pairs of entrants have met in {met} closed sets, so "
         "some have had more of the strong ones than others."
     )
 

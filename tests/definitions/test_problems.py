@@ -33,7 +33,7 @@ def test_a_found_value_is_shown_in_one_short_harmless_line(value: Any) -> None:
         ([1, "a"], '[1, "a"]'),
         ([1, 2, 3, 4], "a list of 4"),
         ([[1]], "a list of 1"),
-        ({"a": 1}, "a table of 1 fields"),
+        ({"a": 1}, "a table of 1 field"),
         ("\u202e\x1b\x7f", '"\\u202e\\u001b\\u007f"'),
     ],
 )
