@@ -7,7 +7,7 @@ import contextlib
 import random
 import secrets
 import socket
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Self
 
@@ -34,7 +34,6 @@ from referee.session import Session
 MOST_LOSSES = 5
 MOST_SILENCES = 2
 _TICK_S = 0.01
-_THINKING_SECONDS = 10.0
 _REMOTE_LATENCY_US = 500_000
 _NO_ANSWER = Loss(Fault.TIMEOUT_MOVE, "It did not answer in time.")
 
@@ -44,7 +43,8 @@ class Bench:
 
     ``starts`` counts how often it has joined, ``silences`` holds every decision that it was late for, ``late`` the last
     of them, also one that does not count. ``distrust`` is set when it was lost in a deal it had not played itself.
-    ``pace`` is how many seconds it takes for a decision, as far as that is known.
+    ``pace`` is how many seconds it takes for a decision, as far as that is known; ``further_seconds``, how long it was
+    asked for more than the least.
     """
 
     def __init__(self, plan: Plan, scribe: Scribe) -> None:
@@ -53,7 +53,7 @@ class Bench:
         self.over = ""
         self.distrust = False
         self.starts = self.losses = 0
-        self.pace = 0.0
+        self.pace = self.further_seconds = 0.0
         self.silences: list[Late] = []
         self.late: Late | None = None
         self._chance = random.Random(f"ids {plan.seed}")  # noqa: S311  # the ids of a check need not be secret
@@ -174,17 +174,18 @@ class Bench:
     ) -> Exit | None:
         """Says farewell, once the bot has nothing to think about any more, unless it is to be ``in_mid_game``.
 
-        Turns that are open then stay so, to be asked again after the next start, one a message.
+        Turns that are open then stay so, to be asked again after the next start, one a message. However many are open,
+        the bot has its full time for each: the clock of the session closes those for which it takes longer.
         """
-        loop = asyncio.get_running_loop()
-        patience = loop.time() + _THINKING_SECONDS
-        while not in_mid_game and self.session.open and loop.time() < patience:  # noqa: ASYNC110  # nobody tells of it
+        if in_mid_game:
+            self.subject.leave(reason, sentence)  # at once, before any answer to a turn that has just gone out
+        while not in_mid_game and self.session.open and not self._losses:  # noqa: ASYNC110  # nobody tells of it
             await asyncio.sleep(_TICK_S)
         if self._losses:  # it was ended for another reason, which is judged elsewhere
             self._losses.clear()
             self.session.lost_stream(cautious=True)
             return None
-        thinking = min(len(self.session.open) * self.plan.limits.move_us / 1e6, _THINKING_SECONDS)
+        thinking = len(self.session.open) * self.plan.limits.move_us / 1e6
         end = await self.attendant.see_off(reason, sentence, PARTING_SECONDS + thinking)
         self.session.lost_stream(cautious=True)
         self.scribe.left(end, local=self.attendant.local)
@@ -233,6 +234,17 @@ class Bench:
     def play(self, matches: Iterable[Match], phase: str) -> list[Asking]:
         """Opens tables for whole games; ``settle`` waits for them."""
         return [] if self.over else [self.room.play(match, phase) for match in matches]
+
+    @contextlib.contextmanager
+    def further(self) -> Iterator[None]:
+        """What is asked in here is more than the least: it finds faults, and decides nothing else."""
+        loop = asyncio.get_running_loop()
+        started, self.scribe.further = loop.time(), True
+        try:
+            yield
+        finally:
+            self.scribe.further = False
+            self.further_seconds += loop.time() - started
 
     async def settle(self, until: float | None = None, refill: Callable[[], None] | None = None) -> None:
         """Waits until all tables are done, the bot is given up, or the loop's time is ``until``.

@@ -1,5 +1,6 @@
 """One check of one bot from start to end."""
 
+import asyncio
 from dataclasses import dataclass, field
 
 from referee.check.applicable import cannot_arise
@@ -22,7 +23,7 @@ from referee.protocol import wire
 class Result:
     """What a check has found out: the tally, the witnesses, and why it could not begin or go on, if so.
 
-    ``not_ready`` is the reason why the bot never joined, ``stopped`` why the check ended early. ``by_default``: neither
+    ``least_seconds`` is how long it took to ask the least that every check asks. ``not_ready`` is the reason why the bot never joined, ``stopped`` why the check ended early. ``by_default``: neither
     the bot nor anybody else said which games it plays.
     """
 
@@ -32,6 +33,7 @@ class Result:
     not_ready: str = ""
     stopped: str = ""
     by_default: bool = False
+    least_seconds: float = 0.0
 
     @property
     def tally(self) -> Tally:
@@ -45,6 +47,7 @@ async def examine(plan: Plan, log: EventLog) -> Result:
     _check_seats(plan)
     scribe = Scribe(log)
     result = Result(plan, scribe)
+    started = asyncio.get_running_loop().time()
     async with Bench.set_up(plan, scribe) as bench:
         result.not_ready = await bench.start()
         if result.not_ready:
@@ -55,6 +58,7 @@ async def examine(plan: Plan, log: EventLog) -> Result:
         if not plan.only_doctor and plan.lives > 1:
             await later_lives(bench, result.witnesses)
         result.stopped = bench.over
+        result.least_seconds = asyncio.get_running_loop().time() - started - bench.further_seconds
     return result
 
 

@@ -25,6 +25,9 @@ _RESTART = Poke(
     "restart", "AF-ROBUST-005", "a turn of a game that was begun before it was started", lambda _r, _t: None
 )
 _JOINED = Poke("unknown-joined", "AF-ROBUST-001", "an answer to Join with unknown values", lambda _r, _t: None)
+_STEPS_TO_SEND = 1_000
+"""Steps of the event loop in which a message is on its way out, whatever else there is to do."""
+
 _NEEDS_A_PROCESS = ("AF-LIFE-001", "AF-LIFE-003", "AF-LIFE-004", "AF-ROBUST-005", "AF-ROBUST-007")
 _LIVES = ("AF-LIFE-001", "AF-LIFE-003", "AF-LIFE-004", "AF-ROBUST-005")
 
@@ -179,15 +182,19 @@ async def _third(bench: Bench) -> None:
     """Games are begun, the referee shuts down in the middle of them, and a new process has to go on."""
     bench.scribe.begin("farewell in mid-game")
     source = matches(bench, "restart")
-    playing = bench.play([next(source) for _ in range(2 * LEAST)], "restart")
+    playing = bench.play([replace(next(source), hold_at=2) for _ in range(2 * LEAST)], "restart")
     await _until_under_way(bench, playing)
     if bench.over:
         return
+    await _one_turn_out(bench, playing)
     told = "The referee is shutting down; the games go on later."
     await bench.see_off(wire.FAREWELL_REASON_STOPPING, told, in_mid_game=True)
+    for asking in playing:
+        bench.room.release(asking)
     before = {asking: asking.answers for asking in playing if not asking.done}
     for asking in before:
         asking.poke = None if bench.plays_all else _RESTART
+        asking.ends_at = asking.answers + 1
     bench.scribe.begin("third life")
     if bench.plays_all:
         bench.room.clear()
@@ -202,14 +209,28 @@ async def _third(bench: Bench) -> None:
 
 
 async def _until_under_way(bench: Bench, playing: list[Asking]) -> None:
+    """Until each game is held where it was to be, or over."""
+
     def look() -> None:
-        if all(asking.done or asking.answers >= 2 for asking in playing):
+        if all(asking.done or asking.held is not None for asking in playing):
             raise _Enough
 
     try:
-        await bench.settle(asyncio.get_running_loop().time() + 10, look)
+        await bench.settle(refill=look)
     except _Enough:
         return
+
+
+async def _one_turn_out(bench: Bench, playing: list[Asking]) -> None:
+    """Lets one game go on, so that the bot has something to think about when Farewell comes; the others wait."""
+    held = [asking for asking in playing if asking.held is not None]
+    if held:
+        bench.room.release(held[0])
+        bench.host.pump()
+    for _ in range(_STEPS_TO_SEND):
+        if bench.session.open or not bench.session.waiting:
+            return
+        await asyncio.sleep(0)
 
 
 async def _silent_again(bench: Bench, asking: Asking) -> bool:
@@ -237,7 +258,7 @@ async def _go_on(bench: Bench, before: dict[Asking, int]) -> None:
         if any(asking.silent or asking.lost for asking in waiting):
             bench.room.clear()
 
-    await bench.settle(asyncio.get_running_loop().time() + bench.plan.limits.move_us / 1e6 + 10, look)
+    await bench.settle(refill=look)
     look()
     for asking in waiting:
         if asking.lost or (asking.silent and await _silent_again(bench, asking)):

@@ -4,8 +4,8 @@ import asyncio
 import hashlib
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import count
+from dataclasses import dataclass, replace
+from itertools import count, zip_longest
 
 from referee.check.applicable import cannot_arise
 from referee.check.bench import Bench, far_target
@@ -16,24 +16,33 @@ from referee.check.pokes import POKES, Poke
 from referee.check.position import Position
 from referee.check.requirements import LEAST, Requirements
 from referee.check.room import Asking, Match
-from referee.check.sample import sample, seats_of, seek
+from referee.check.sample import sample, seats_of, seek, standing
 from referee.faults import Fault
 from referee.rules import RuleSet
 
-DIRECTED_SECONDS = 4.0
-"""How long the directed phase goes on after every rule has had its least number of opportunities."""
+LEAST_OTHERS = 64
+"""How many positions beyond those needed are put to every bot, however slow it is."""
 
-LONG_SECONDS = 12.0
+LEAST_DEALS = 40
+"""How many deals are played with every bot, however slow it is."""
+
+USUAL_DEALS = 400
+"""How many deals are played with every bot that is not so slow that its patience is at an end before."""
+
+PATIENCE = 8
+"""The usual positions and deals may take so many times the seconds that were asked for. A bot that answers at once needs
+a fraction of them, on a machine under load too."""
+
+DEALS_A_GAME = 4
 _TABLES = 96
-_POKED = 3
-_SLOW_SECONDS = 1.0
+_POKED, _POKED_OF_MANY_GAMES, _MANY_GAMES = 3, 1, 3
 _BATCH_SECONDS = 1.0
-"""No more turns at once than a bot answers in this time, so that a phase ends when its time is up."""
+"""No more turns at once than a bot answers in this time, so that what goes on for some seconds ends with them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Agenda:
-    """The positions of the directed phase: those needed so that every rule is exercised, then the others."""
+    """The positions of the directed phase: those needed so that every rule is exercised, then the others, games in turn."""
 
     needed: tuple[Position, ...]
     others: tuple[Position, ...]
@@ -47,21 +56,22 @@ class Agenda:
 def agenda(games: Sequence[RuleSet], seats: Sequence[int], asked: Requirements, seed: str) -> Agenda:
     """Cases and sampled positions of all games for the rules asked for."""
     needed: list[Position] = []
-    others: list[Position] = []
-    most = 300 if len(games) < 3 else 120
+    others: list[list[Position]] = []
+    most, looks = (600, 4000) if len(games) < _MANY_GAMES else (130, 1000)
     for rules in games:
         counts, wanted = seats_of(rules, seats), {one.id for one in asked.binding() if one.variant == rules.name}
         if not counts:
             continue
         found = cases_for(rules, counts)
-        found += sample(rules, counts, wanted, seed=f"{seed} {rules.name}", most=most, looks=most * 13)
+        found += sample(rules, counts, wanted, seed=f"{seed} {rules.name}", most=most, looks=looks)
         lacking = dict.fromkeys(wanted, LEAST)
+        others.append([])
         for position in found:
             put = breakable(position.reached()) & wanted
             if any(lacking[rule] > 0 for rule in put):
                 needed.append(position)
             elif put:
-                others.append(position)
+                others[-1].append(position)
             for rule in put:
                 lacking[rule] -= 1
         seldom = {rule: count for rule, count in lacking.items() if count > 0}
@@ -69,7 +79,8 @@ def agenda(games: Sequence[RuleSet], seats: Sequence[int], asked: Requirements, 
             for rule in cannot_arise(rules, counts):
                 seldom.pop(rule, None)
             needed += seek(rules, counts, seldom, seed=f"{seed} {rules.name}")
-    return Agenda(tuple(needed), tuple(others))
+    in_turn = [one for row in zip_longest(*others) for one in row if one is not None]
+    return Agenda(tuple(needed), tuple(in_turn))
 
 
 # Doctor.
@@ -101,18 +112,26 @@ def _master(bench: Bench, phase: str) -> bytes:
 
 
 async def directed(bench: Bench, plan: Agenda) -> None:
-    """Puts the positions: the needed ones whatever it takes, the others while there is time."""
+    """Puts the positions: the needed ones and some others whatever it takes, the rest unless the bot is very slow."""
     bench.scribe.begin("directed", positions=len(plan.all))
     loop = asyncio.get_running_loop()
     started = loop.time()
     await bench.ask(plan.needed, "directed")
-    bench.pace = (loop.time() - started) / max(len(plan.needed), 1)
-    until = loop.time() + DIRECTED_SECONDS
-    done = 0
-    while done < len(plan.others) and not bench.over and (left := until - loop.time()) > 0:
-        step = max(1, min(bench.session.max_in_flight, int(left / max(bench.pace, 1e-6))))
-        await bench.ask(plan.others[done : done + step], "directed")
-        done += step
+    await _in_batches(bench, plan.others[:LEAST_OTHERS])
+    bench.pace = (loop.time() - started) / max(len(plan.needed) + len(plan.others[:LEAST_OTHERS]), 1)
+    with bench.further():
+        await _in_batches(bench, plan.others[LEAST_OTHERS:], started + PATIENCE * bench.plan.seconds)
+
+
+async def _in_batches(bench: Bench, positions: Sequence[Position], until: float | None = None) -> None:
+    """As many at once as the bot takes; none is begun after the loop's time ``until``."""
+    loop, step = asyncio.get_running_loop(), bench.session.max_in_flight
+    if until is not None:  # so that a slow bot comes to an end soon after its time is up
+        step = max(1, min(step, int(_BATCH_SECONDS / max(bench.pace, 1e-6))))
+    for start in range(0, len(positions), step):
+        if bench.over or (until is not None and loop.time() >= until):
+            return
+        await bench.ask(positions[start : start + step], "directed")
 
 
 # Pokes.
@@ -134,26 +153,20 @@ async def pokes(bench: Bench, plan: Agenda) -> None:
 
 
 async def _sound(bench: Bench, positions: Sequence[Position]) -> list[Position]:
-    """A few positions of each kind of decision of each game that the bot answers well, in mid-deal if there are such.
-
-    Of a slow bot, as few as count: every stimulus is put in each of them.
-    """
-    loop = asyncio.get_running_loop()
+    """A few positions of each kind of decision of each game that the bot answers well, in mid-deal if there are such."""
+    poked = _POKED if len(bench.games) < _MANY_GAMES else _POKED_OF_MANY_GAMES
     groups: dict[tuple[str, object], list[Position]] = {}
     for position in sorted(positions, key=lambda one: not one.actions):
         groups.setdefault((position.rules.name, position.reached().kind), []).append(position)
     sound: list[Position] = []
     for group in groups.values():
         found: list[Position] = []
-        started = loop.time()
-        for start in range(0, min(len(group), 8 * _POKED), _POKED):
-            if len(found) < _POKED and not bench.over:
-                step = group[start : start + _POKED]
+        for start in range(0, min(len(group), 8 * _POKED), poked):
+            if len(found) < poked and not bench.over:
+                step = group[start : start + poked]
                 asked = await bench.ask(step, "pokes")
                 found += [position for position, asking in zip(step, asked, strict=False) if _is_sound(asking)]
-        sound += found[:_POKED]
-        if len(sound) >= LEAST and loop.time() - started > _SLOW_SECONDS:
-            break
+        sound += found[:poked]
     return sound
 
 
@@ -198,61 +211,77 @@ async def _poke(bench: Bench, position: Position, poke: Poke) -> bool:
 
 
 async def long_games(bench: Bench) -> None:
-    """Games of so many decisions that the time for a game could be used up."""
+    """Games of so many decisions that the time for a game could be used up; then the longest game that there can be."""
     if "AF-CLOCK-002" not in bench.scribe.tally.scores:
         return
     bench.scribe.begin("long games")
     source = matches(bench, "long games", [far_target(bench.games[0])])
-    until = asyncio.get_running_loop().time() + max(LONG_SECONDS, 3 * bench.plan.seconds)
-    enough: list[Asking] = []
-    playing: list[Asking] = []
-
-    def refill() -> None:
-        for asking in [one for one in playing if one.answers > MOVES_A_GAME or one.done]:
-            playing.remove(asking)
-            if asking.answers > MOVES_A_GAME:
-                enough.append(asking)
-            bench.room.close(asking)
-        if len(enough) >= LEAST:
-            bench.room.clear()
-            return
-        while len(playing) < 2 * LEAST:
-            playing.extend(bench.play([next(source)], "long games"))
-
-    await bench.settle(until, refill)
-    bench.room.clear()
-    bench.scribe.tally.chance("AF-CLOCK-002", "long games", times=len(enough))
-    bench.scribe.tally.excuse(
-        "AF-CLOCK-002",
-        f"No {LEAST} games of more than {MOVES_A_GAME} decisions fitted into the time; --seconds gives it more.",
-    )
+    enough = 0
+    for _ in range(LEAST):  # a game that came to nothing is made up for
+        some = [replace(next(source), answers=MOVES_A_GAME + 1) for _ in range(LEAST - enough)]
+        playing = bench.play(some, "long games")
+        await bench.settle()
+        enough += sum(asking.answers > MOVES_A_GAME for asking in playing)
+    bench.scribe.tally.chance("AF-CLOCK-002", "long games", times=enough)
+    if bench.over:
+        return
+    bench.scribe.tally.excuse("AF-CLOCK-002", f"No {LEAST} games of more than {MOVES_A_GAME} decisions came about.")
+    with bench.further():
+        bench.play([next(source)], "long games")
+        await bench.settle(asyncio.get_running_loop().time() + bench.plan.seconds)
+        bench.room.clear()
 
 
 async def at_random(bench: Bench, seconds: float, deals: int | None, phase: str = "random") -> None:
-    """Whole games with players who do anything legal, for so many seconds or deals."""
+    """Games with players who do anything legal: so many deals; or the least, and then more for so many seconds."""
     scribe, loop = bench.scribe, asyncio.get_running_loop()
     scribe.begin(phase)
-    before, source = scribe.deals, matches(bench, phase)
+    started, before = loop.time(), scribe.deals
+    await _play_deals(bench, matches(bench, phase, varied=True), LEAST_DEALS if deals is None else deals, phase)
+    if deals is None and seconds > 0 and not bench.over:
+        with bench.further():
+            await _play_on(bench, started, seconds, before + USUAL_DEALS, phase)
+    scribe.log.emit("played", phase=phase, deals=scribe.deals - before)
+
+
+async def _play_deals(bench: Bench, source: Iterator[Match], wanted: int, phase: str) -> None:
+    """So many deals in short games, always the same ones: no table is opened while others are being played."""
+    shapes = sum(len(seats_of(rules, bench.plan.seats)) for rules in bench.games)
+    length = max(1, min(DEALS_A_GAME, wanted // max(shapes, 1)))
+    left = wanted
+    while left > 0 and not bench.over:
+        lengths = [min(length, left - done) for done in range(0, left, length)][:_TABLES]
+        before = bench.scribe.deals
+        bench.play([replace(next(source), deals=deals) for deals in lengths], phase)
+        await bench.settle()
+        left -= max(bench.scribe.deals - before, 1)
+
+
+async def _play_on(bench: Bench, started: float, seconds: float, usual: int, phase: str) -> None:
+    """Whole games, many at once, for so many seconds; longer for the usual number of deals, but not without end."""
+    loop, source = asyncio.get_running_loop(), matches(bench, f"more {phase}")
     tables = min(_TABLES, bench.session.max_in_flight * 3 // 2 + 1, max(1, int(_BATCH_SECONDS / max(bench.pace, 1e-6))))
 
     def refill() -> None:
-        if deals is not None and scribe.deals - before >= deals:
+        if bench.scribe.deals >= usual and loop.time() >= started + seconds:
             bench.room.clear()
             return
         while len(bench.room.askings) < tables:
             bench.play([next(source)], phase)
 
-    if deals != 0 and (deals is not None or seconds > 0):
-        await bench.settle(None if deals is not None else loop.time() + seconds, refill)
+    await bench.settle(started + PATIENCE * seconds, refill)
     bench.room.clear()
-    scribe.log.emit("played", phase=phase, deals=scribe.deals - before)
 
 
-def matches(bench: Bench, phase: str, games: Sequence[RuleSet] = ()) -> Iterator[Match]:
-    """Games without end: every game, number of seats and seat in turn."""
+def matches(bench: Bench, phase: str, games: Sequence[RuleSet] = (), *, varied: bool = False) -> Iterator[Match]:
+    """Games without end: every game, number of seats and seat in turn; ``varied`` ones begin anywhere in a game."""
     chance = random.Random(f"{phase} {bench.plan.seed}")  # noqa: S311  # repeatable on purpose
     shapes = [(rules, seats) for rules in games or bench.games for seats in seats_of(rules, bench.plan.seats)]
     master = _master(bench, phase)
     for number in count():
         rules, seats = shapes[number % len(shapes)]
-        yield Match(rules, seats, chance.randrange(seats), chance.randrange(seats), master, number)
+        match = Match(rules, seats, chance.randrange(seats), chance.randrange(seats), master, number)
+        if varied:
+            scores, closed = standing(rules, seats, chance)
+            match = replace(match, scores=scores, closed=closed)
+        yield match

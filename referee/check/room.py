@@ -23,7 +23,7 @@ from referee.hall import Choose, Hall, Local, Player
 from referee.proceedings import DealClosed, GameClosed, Output, Ruled, Voided
 from referee.protocol.translate import Malformed, game_started
 from referee.record import Record, write_record
-from referee.rules import Action, RuleSet, Violation
+from referee.rules import Action, Game, RuleSet, Violation
 from referee.seats.house import house
 from referee.session import Answer, Pending, Session, Silence
 from referee.table import Table
@@ -46,7 +46,11 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A whole game to be played. ``master`` and ``number`` fix its packs and the chance of the other seats."""
+    """A game to be played. ``master`` and ``number`` fix its packs and the chance of the other seats.
+
+    It begins with ``scores`` by side (none = all zero) after so many deals (``closed``), and ends after ``deals`` more or
+    so many ``answers`` of the bot, if they are given. After ``hold_at`` answers it waits for ``Room.release``.
+    """
 
     rules: RuleSet
     seats: int
@@ -55,6 +59,10 @@ class Match:
     master: bytes
     number: int
     deals: int | None = None
+    scores: tuple[int, ...] = ()
+    closed: int = 0
+    answers: int | None = None
+    hold_at: int | None = None
 
 
 @dataclass(eq=False, slots=True)
@@ -63,7 +71,9 @@ class Asking:
 
     ``answer`` is the last one heard there, ``silent`` and ``lost`` say that the bot was late or gone when asked here,
     ``broke`` which rules it broke here; ``stated``, that decisions of its own seat were made for it before;
-    ``last`` is the position at which it was late; ``course`` the game that the bot is led through.
+    ``last`` is the position at which it was late; ``course`` the game that the bot is led through. ``match`` is the game
+    that is played here, which ends after so many answers (``ends_at``); ``held`` is what the umpire has said and nobody
+    has been told yet.
     """
 
     table: Table
@@ -83,6 +93,9 @@ class Asking:
     stated: bool = False
     last: Position | None = None
     course: Course | None = None
+    match: Match | None = None
+    held: Sequence[Output] | None = None
+    ends_at: int | None = None
 
     def course_so_far(self) -> Course:
         """The game as it stands at this table."""
@@ -186,8 +199,10 @@ class Room(Hall):
         spec = spec_of(match.rules, match.seats, match.dealer, self._setting, bot_seed=seed.getrandbits(53))
         packs = partial(_pack, match.master, match.number)
         table = Table(spec, packs, self._setting.ids, house)
+        table.game = Game(match.rules, match.seats, match.dealer, match.scores)
+        table.game.deals = match.closed
         origin = f"game {match.number + 1}"
-        asking = Asking(table, match.seat, phase, origin, False, deals=match.deals)
+        asking = Asking(table, match.seat, phase, origin, False, deals=match.deals, match=match, ends_at=match.answers)
         self._seat(asking, table.start(), [], partial(_any_legal, seed))
         return asking
 
@@ -263,10 +278,22 @@ class Room(Hall):
             self.ears.heard(heard)
             self.close(asking)
             return
+        match = asking.match
+        if match is not None and asking.answers == match.hold_at:
+            asking.held = outputs
+            self.ears.heard(heard)
+            return
         self._carry(table, outputs)
         self.ears.heard(heard)
-        if asking.course is not None and then is None:
+        if (asking.course is not None and then is None) or asking.answers == asking.ends_at:
             self.close(asking)
+
+    def release(self, asking: Asking) -> None:
+        """Lets a game go on that waits after so many answers."""
+        held, asking.held = asking.held, None
+        if held is not None:
+            self._carry(asking.table, held)
+            self._serve_local()
 
     def _tell_deal(self, table: Table, players: Sequence[Player], closed: DealClosed) -> None:
         """A deal is over; where no more of them were asked for, so is the table."""
@@ -317,7 +344,7 @@ class Room(Hall):
         return snapshot(table, len(table.deals) - 1, len(table.deals[-1].actions), turn, asking.origin)
 
     def abandon(self, table: Table, sentence: str) -> None:
-        """A stall of ours while the bot was late: a single decision is asked again, a game is given up."""
+        """A stall of ours while the bot was late: the decision is asked again, or the game played from its start."""
         del sentence
         asking = self.askings.get(table)
         if asking is None:
@@ -325,6 +352,8 @@ class Room(Hall):
         self.close(asking)
         if asking.once and asking.position is not None:
             self.ask(asking.position, asking.phase, asking.poke)
+        elif asking.match is not None:
+            self.play(asking.match, asking.phase)
 
     def close(self, asking: Asking) -> None:
         """Ends a table; an open turn of it is not asked any more."""
@@ -355,7 +384,9 @@ class Room(Hall):
             self._recent.append(asking)
             asking.done = True
             self.ears.closed(asking)
-        wanted = self._bot().wants_notices and table.result is not None
+        match = None if asking is None else asking.match
+        from_zero = match is not None and not match.scores and not match.closed  # as every record does
+        wanted = self._bot().wants_notices and table.result is not None and from_zero
         return write_record(table, {}) if wanted else None
 
 

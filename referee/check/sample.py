@@ -1,12 +1,14 @@
 """Varied positions by chance: deals played at random, of which those decisions are kept that show something new.
 
-What is new: a pair of features (seat, place in the trick, suit led, trump, size of the hand, high bid, scores ...)
-that no position kept so far has shown for a clause that could be broken there. A few hundred positions so cover what
-thousands of random deals would, for every variant, without a word about any of them.
+What is new, for a clause that could be broken there: a pair of features (seat, place in the trick, suit led, trump, size
+of the hand, high bid, scores ...) that no position kept so far has shown; or three of the plainer ``conditions`` at once
+(the dealer, nobody has bid, in the hole). A few hundred positions so cover what thousands of random deals would, for
+every variant, without a word about any of them.
 """
 
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from heapq import heapify, heappop, heappush
 from itertools import combinations
 
 from referee.cards import PACK, SUIT_MASKS, Card
@@ -16,6 +18,13 @@ from referee.check.requirements import LEAST
 from referee.rules import Deal, Kind, RuleSet, RuleSetError
 
 Feature = tuple[str, object]
+
+_STOPS = 0.15
+_ONE_SIDED = 0.4
+"""So many packs give a seat little but one suit, or none of it, which chance alone does not in years."""
+
+_AUCTION_ONLY = 0.4
+_TRIPLES = {count: tuple(combinations(range(count), 3)) for count in range(9)}
 
 
 def seat_counts(rules: RuleSet) -> tuple[int, ...]:
@@ -39,17 +48,20 @@ def seats_of(rules: RuleSet, wanted: Sequence[int]) -> tuple[int, ...]:
 
 
 def sample(
-    rules: RuleSet, counts: Sequence[int], wanted: Iterable[str], *, seed: str, most: int = 300, looks: int = 4000
+    rules: RuleSet, counts: Sequence[int], wanted: Iterable[str], *, seed: str, most: int = 600, looks: int = 4000
 ) -> list[Position]:
     """At most ``most`` positions for the wanted clauses, out of about ``looks`` decisions; the most telling first.
 
-    The first ones alone put every clause that came up ``LEAST`` times, so a slow bot need not see the rest.
+    The first ones alone put every clause that came up ``LEAST`` times; of the others each next one shows as many
+    ``conjunctions`` as it can that none before it has shown.
     """
     chance = random.Random(seed)  # noqa: S311  # repeatable on purpose
     picker = _Picker(frozenset(wanted))
     number = looked = 0
-    while looked < looks and len(picker.kept) < most:
-        for position, deal in _walk(rules, counts[number % len(counts)], chance):
+    while looked < looks:
+        seats = counts[number % len(counts)]
+        stacked = one_sided_pack(rules, seats, chance) if chance.random() < _ONE_SIDED else ()
+        for position, deal in _walk(rules, seats, chance, stacked):
             picker.look(position, deal)
             looked += 1
         number += 1
@@ -100,51 +112,71 @@ def one_sided_pack(rules: RuleSet, seats: int, chance: random.Random) -> tuple[C
 def _walk(
     rules: RuleSet, seats: int, chance: random.Random, stacked: tuple[Card, ...] = ()
 ) -> Iterator[tuple[Position, Deal]]:
-    """Every decision of one deal of a random pack, or of one that is given.
+    """Every decision of one deal of a random pack, or of one that is given; or only those of its auction.
 
     What is yielded is looked at before the deal goes on.
     """
-    scores = _scores(rules, seats, chance)
-    pack = tuple(chance.sample(PACK, len(PACK)))
-    dealer, number = chance.randrange(seats), chance.choice((0, 0, 1, 5))
-    pack = stacked or pack
-    start = Position(
-        rules, seats, dealer, pack, (), scores, (), min(number, rules.max_deals - 1), None, chance.getrandbits(53)
-    )
+    scores, closed = standing(rules, seats, chance)
+    dealer = chance.randrange(seats)
+    pack = stacked or tuple(chance.sample(PACK, len(PACK)))
+    set_backs = tuple(chance.choice((0, 0, 1, 3)) for _ in scores)
+    start = Position(rules, seats, dealer, pack, (), scores, set_backs, closed, None, chance.getrandbits(53))
     deal = Deal(rules, seats, dealer, pack, scores)
     actions: list[int] = []
-    timid = chance.random() < 0.4
-    while deal.kind is not None:
+    boldness = _boldness(deal, chance, leaning=bool(stacked))
+    auction_only = chance.random() < _AUCTION_ONLY
+    while deal.kind is not None and not (auction_only and deal.kind is Kind.PLAY and deal.trick):
+        if deal.kind is Kind.PLAY and not deal.trick and chance.random() < _STOPS:
+            auction_only = True  # the tricks behind this lead show little that is new
         yield _at(start, actions), deal
         legal = deal.legal()
-        passes = timid and deal.kind is Kind.BID and 0 in legal
+        passes = deal.kind is Kind.BID and 0 in legal and chance.random() >= boldness[deal.seat]
         action = 0 if passes else legal[chance.randrange(len(legal))]
         actions.append(action)
         deal.apply(action)
 
 
+def _boldness(deal: Deal, chance: random.Random, *, leaning: bool) -> list[float]:
+    """How readily each seat bids: nobody, hardly anybody, everybody, or the seat with the longest suit alone."""
+    style = chance.choice((0, 0, 1, 2, 3, 3, 3, 3) if leaning else (0, 0, 1, 1, 2))
+    if style < 3:
+        return [(0.0, 0.25, 1.0)[style]] * deal.seats
+    longest = [max((hand & mask).bit_count() for mask in SUIT_MASKS) for hand in deal.hands]
+    return [float(length == max(longest)) for length in longest]
+
+
 def _at(start: Position, actions: Sequence[int]) -> Position:
     return Position(
-        start.rules, start.seats, start.dealer, start.pack, tuple(actions), start.scores, (), start.deal, None,
-        start.bot_seed, "sampled",
+        start.rules, start.seats, start.dealer, start.pack, tuple(actions), start.scores, start.set_backs, start.deal,
+        None, start.bot_seed, "sampled",
     )  # fmt: skip  # dataclasses.replace costs ten times as much, and this is done for every decision
 
 
-def _scores(rules: RuleSet, seats: int, chance: random.Random) -> tuple[int, ...]:
-    """Scores before the deal: often none, often somebody one short of the target, or in the hole."""
-    if chance.random() < 0.4:
-        return ()
-    values = (0, rules.target - 1, rules.target - 2, -3, chance.randrange(rules.target))
-    return tuple(chance.choice(values) for _ in range(rules.side_count(seats)))
+def standing(rules: RuleSet, seats: int, chance: random.Random) -> tuple[tuple[int, ...], int]:
+    """Where a game may stand before a deal: the scores by side, and how many deals are over.
+
+    Often at its start; often somebody is one short of the target or in the hole, or all are level there, or no deal is
+    left after this one.
+    """
+    sides, last = rules.side_count(seats), rules.max_deals - 1
+    closed = min(chance.choice((0, 0, 0, 1, 5, last)), last)
+    if chance.random() < 0.25:
+        return (0,) * sides, closed
+    values = (0, 0, rules.target - 1, rules.target - 2, -3, -3, -rules.target, chance.randrange(rules.target))
+    level = chance.random() < 0.15
+    scores = (chance.choice(values),) * sides if level else tuple(chance.choice(values) for _ in range(sides))
+    return scores, closed
 
 
 class _Picker:
     """Keeps positions that show a new pair of features for a wanted clause."""
 
     def __init__(self, wanted: frozenset[str]) -> None:
-        self.kept: list[tuple[Position, frozenset[str]]] = []
+        self.kept: list[tuple[Position, frozenset[str], frozenset[int]]] = []
         self._wanted = wanted
         self._seen: set[tuple[str, Feature, Feature]] = set()
+        self._met: dict[str, set[int]] = {rule: set() for rule in wanted}
+        self._met_again: dict[str, set[int]] = {rule: set() for rule in wanted}
         self._often = dict.fromkeys(wanted, 0)
 
     def look(self, position: Position, deal: Deal) -> None:
@@ -152,34 +184,62 @@ class _Picker:
         rules = breakable(deal) & self._wanted
         if not rules:
             return
-        pairs = list(combinations(features(deal), 2))
-        telling = False
+        pairs, triples = list(combinations(features(deal), 2)), conjunctions(deal)
+        telling, met = (
+            False,
+            self._met if deal.kind is Kind.PLAY else self._met_again,
+        )  # words are few: each three twice
         for rule in rules:
             new = {(rule, *pair) for pair in pairs} - self._seen
             # The more positions a rule has, the more news it takes to get another.
             if len(new) > self._often[rule] // 12:
                 telling = True
                 self._seen |= new
+            if not triples <= met[rule]:
+                telling = True
         if telling:
-            self.kept.append((position, rules))
+            self.kept.append((position, rules, triples))
             for rule in rules:
                 self._often[rule] += 1
+                self._met_again[rule] |= triples & self._met[rule]
+                self._met[rule] |= triples
 
     def in_order(self) -> list[Position]:
         """Those that bring each clause to its least number of opportunities, then the others."""
         first: list[Position] = []
-        rest: list[Position] = []
+        rest: list[tuple[Position, frozenset[int]]] = []
         counts = dict.fromkeys(self._wanted, 0)
+        shown: set[int] = set()
         rarest_first = sorted(self.kept, key=lambda one: self._rarity(one[1]))
-        for position, rules in rarest_first:
-            needed = any(counts[rule] < LEAST for rule in rules)
-            (first if needed else rest).append(position)
+        for position, rules, triples in rarest_first:
+            if any(counts[rule] < LEAST for rule in rules):
+                first.append(position)
+                shown |= triples
+            else:
+                rest.append((position, triples))
             for rule in rules:
                 counts[rule] += 1
-        return first + rest
+        return first + _most_telling_first(rest, shown)
 
     def _rarity(self, rules: frozenset[str]) -> int:
         return min(self._often[rule] for rule in rules)
+
+
+def _most_telling_first(kept: Sequence[tuple[Position, frozenset[int]]], shown: set[int]) -> list[Position]:
+    """In each place the position that shows most of what none before it has shown; of equal ones the earlier."""
+    heap = [(-len(triples), number) for number, (_, triples) in enumerate(kept)]
+    heapify(heap)
+    ordered = []
+    while heap:
+        _, number = heappop(heap)
+        position, triples = kept[number]
+        now = (-len(triples - shown), number)
+        if heap and now > heap[0]:  # less than it was, for some of it has been shown since
+            heappush(heap, now)
+            continue
+        ordered.append(position)
+        shown |= triples
+    return ordered
 
 
 def features(deal: Deal) -> list[Feature]:
@@ -217,3 +277,47 @@ def _of_play(deal: Deal, hand: int) -> list[Feature]:
         ("pitcher", deal.pitcher == deal.seat),
         ("winning", deal.top_seat == (deal.seat + deal.rules.sides) % deal.seats if deal.trick else None),
     ]
+
+
+def conjunctions(deal: Deal) -> frozenset[int]:
+    """Every three conditions that hold together at a decision, each three as one number."""
+    found = conditions(deal)
+    kind = (0 if deal.kind is None else int(deal.kind)) << 18
+    marks = [(kind + place * 8 + value) for place, value in enumerate(found)]
+    return frozenset(
+        (marks[one] << 12) + (place_two << 6) + place_three
+        for one, two, three in _TRIPLES[len(found)]
+        for place_two, place_three in ((two * 8 + found[two], three * 8 + found[three]),)
+    )
+
+
+def conditions(deal: Deal) -> list[int]:
+    """What an author tells decisions apart by, each as one of a few values below 8: for play or for a word before it."""
+    rules, seat, seats, scores = deal.rules, deal.seat, deal.seats, deal.scores
+    own = scores[deal.side(seat)]
+    best = max(score for side, score in enumerate(scores) if side != deal.side(seat))
+    dealer = seat == deal.dealer
+    mine = 0 if own < 0 else 3 if own == rules.target - 1 else 2 if own == rules.target - 2 else 1
+    hand = deal.hands[seat]
+    near = int(best >= rules.target - 2)
+    table = 0 if seats == 2 else 1 if seats <= 4 else 2
+    if deal.kind is not Kind.PLAY:
+        suits = [(hand & mask).bit_count() for mask in SUIT_MASKS]
+        place = 2 if dealer else 0 if (seat - deal.dealer) % seats == 1 else 1
+        bid = 0 if not deal.bid else 1 if deal.bid <= rules.min_bid else 3 if deal.bid >= rules.max_bid else 2
+        shape = 0 if max(suits) >= 5 else 1 if max(suits) == 4 else 2 if 0 in suits else 3
+        return [mine, near, table, place, bid, shape]
+    trumps, trick, held = deal.trumps, deal.trick, hand.bit_count()
+    own_trumps = (hand & trumps).bit_count()
+    led = 0
+    if trick:
+        trump_led = trumps >> trick[0] & 1
+        of_led = hand & (trumps if trump_led else SUIT_MASKS[trick[0] >> 4] & ~trumps)
+        ruffed = not trump_led and any(trumps >> card & 1 for card in trick[1:])
+        led = 1 + 2 * (trump_led or 2 * ruffed) + bool(of_led)
+    place = 0 if not trick else 3 if len(trick) == seats - 1 else min(len(trick), 2)
+    many = 0 if not own_trumps else 3 if own_trumps == held else 1 if own_trumps == 1 else 2
+    left = min(held, 3) - 1
+    partner = rules.sides and deal.pitcher is not None and (deal.pitcher - seat) % rules.sides == 0
+    role = 3 if deal.pitcher == seat else 2 if partner else 1 if dealer else 0
+    return [mine, near, table, place, led, many, left, role]

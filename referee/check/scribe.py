@@ -59,16 +59,20 @@ def courses_before(subject: Subject | None, room: Room, asking: Asking | None) -
 
 
 class Scribe:
-    """Keeps tally and log. ``phase`` is the phase that is going on, ``deals`` counts the deals played to their end."""
+    """Keeps tally and log. ``phase`` is the phase that is going on, ``deals`` counts the deals played to their end.
+
+    ``further`` says that more than the least is being asked.
+    """
 
     def __init__(self, log: EventLog) -> None:
         self.log = log
         self.tally = Tally(Requirements())
         self.phase = "start"
         self.deals = 0
+        self.further = False
         self.process: BotProcess | None = None
         self.talk: list[dict[str, Any]] = []
-        self._batch = 0
+        self._batch, self._batch_further = 0, False
         self._subject: Subject | None = None
 
     def begin(self, phase: str, **facts: Any) -> None:
@@ -160,14 +164,15 @@ class Scribe:
             return
         variant, phase = turn.chair.rules.name, STATED if asking.stated else asking.phase
         tally.answers += 1
-        tally.chances(_EVERY_ANSWER, phase)
+        tally.chances(_EVERY_ANSWER, phase, further=self.further)
+        tally.chances(_EVERY_MESSAGE, self.phase, further=self.further)
         malformed = isinstance(heard.action, Malformed)
         if malformed:
             tally.unheard(heard.breakable, variant)
         else:
-            tally.chances(heard.breakable, phase, variant)
+            tally.chances(heard.breakable, phase, variant, further=self.further)
             if asking.stated:
-                tally.chance("AF-ROBUST-002", phase)
+                tally.chance("AF-ROBUST-002", phase, further=self.further)
         if heard.violation is None or asking.poke is not None:
             return
         action = None if isinstance(heard.action, Malformed) else heard.action
@@ -189,16 +194,18 @@ class Scribe:
         )
 
     def message(self, faults: list[tuple[str, str]]) -> None:
-        """A whole message was taken, with these faults besides its answers."""
-        self.tally.chances(_EVERY_MESSAGE, self.phase)
+        """A whole message was taken, with these faults besides its answers.
+
+        How many answers a message holds is a matter of time: opportunities are counted by answers.
+        """
         for rule, sentence in faults:
             self.breach(rule, Fault.PROTOCOL, sentence)
 
     def batch(self, count: int, most: int) -> None:
         """A new batch of so many turns goes out, so that the one before was answered whole."""
         if self._batch >= min(2, most):
-            self.tally.chance("AF-ROBUST-003", self.phase)
-        self._batch = count
+            self.tally.chance("AF-ROBUST-003", self.phase, further=self._batch_further)
+        self._batch, self._batch_further = count, self.further
 
     def late(self, asking: Asking, position: Position) -> None:
         """The bot did not answer in time; what that means is found out later."""
@@ -217,7 +224,8 @@ class Scribe:
         first_ones = score is None or score.breaches < 5
         if first_ones and more.get("position") is None and self._subject is not None:
             more["talk"] = tuple(self._subject.talk.to_json()[-4:])
-        breach = Breach(rule, variant, fault, sentence, phase or self.phase, number=self.tally.answers, **more)
+        more |= {"number": self.tally.answers, "further": self.further}
+        breach = Breach(rule, variant, fault, sentence, phase or self.phase, **more)
         self.tally.breach(breach)
         if first_ones:
             self.log.emit(

@@ -33,7 +33,8 @@ class Breach:
     ``poke``, ``because`` is the rule of the game that the answer to it broke. ``company`` is how many answers came in
     the same message (0 where there was none), ``batch`` their positions if they are known, ``courses`` the games that
     may have led there, ``causes`` what would explain the answer. ``shown_by`` says by what it was shown again during
-    the check: "position", "batch", "game" or "run"; empty if by nothing so far.
+    the check: "position", "batch", "game" or "run"; empty if by nothing so far. ``further``: it was found in what is
+    asked while there is time, so that another run need not come to it.
     """
 
     rule: str
@@ -44,6 +45,7 @@ class Breach:
     origin: str = ""
     position: Position | None = None
     action: int | None = None
+    further: bool = False
     did: str = ""
     poke: str = ""
     because: str = ""
@@ -59,22 +61,25 @@ class Breach:
     def size(self) -> tuple[Any, ...]:
         """How much a reader has to take in; smaller is simpler."""
         if self.position is None:
-            return (not self.shown_by, 1)
+            return (not self.shown_by, 1, self.further)
         written = self.phase in WRITTEN and self.origin != "sampled"
-        return (not self.shown_by, 0, not written, *self.position.size())
+        return (not self.shown_by, 0, self.further, not written, *self.position.size())
 
 
 @dataclass(slots=True)
 class Score:
     """What is known of one requirement: opportunities and breaches by phase, and the simplest breaches.
 
-    ``alone`` counts breaches by an answer that came by itself, ``unheard`` the turns at which the rule could have been
-    broken if the answer had been readable. ``explained`` counts for every cause the breaches that it would explain,
-    with the different answers among them; ``in_batch`` is the first breach of which the whole message is known.
+    ``least`` are the opportunities in what every check asks, however long it takes: they alone decide whether the rule
+    was put often enough. ``alone`` counts breaches by an answer that came by itself, ``unheard`` the turns at which the
+    rule could have been broken if the answer had been readable. ``explained`` counts for every cause the breaches that it
+    would explain, with the different answers among them; ``in_batch`` is the first breach of which the whole message is
+    known.
     """
 
     requirement: Requirement
     opportunities: Counter[str] = field(default_factory=Counter)
+    least: int = 0
     broken: Counter[str] = field(default_factory=Counter)
     kept: list[Breach] = field(default_factory=list)
     alone: int = 0
@@ -155,16 +160,17 @@ class Tally:
     def __iter__(self) -> Iterator[Score]:
         return iter(self.scores.values())
 
-    def chance(self, rule: str, phase: str, variant: str = "", times: int = 1) -> None:
-        """The rule could have been broken here."""
+    def chance(self, rule: str, phase: str, variant: str = "", times: int = 1, *, further: bool = False) -> None:
+        """The rule could have been broken here; ``further``: in more than the least that is asked."""
         score = self.scores.get(key_of(rule, variant))
         if score is not None:
             score.opportunities[phase] += times
+            score.least += 0 if further else times
 
-    def chances(self, rules: Iterable[str], phase: str, variant: str = "") -> None:
+    def chances(self, rules: Iterable[str], phase: str, variant: str = "", *, further: bool = False) -> None:
         """Several rules could have been broken here."""
         for rule in rules:
-            self.chance(rule, phase, variant)
+            self.chance(rule, phase, variant, further=further)
 
     def unheard(self, rules: Iterable[str], variant: str) -> None:
         """Several rules could have been broken here, but the answer could not be read."""
@@ -196,12 +202,12 @@ class Tally:
             self.waived[key] = reason
 
     def lacking(self, least: int, rules: Iterable[str] | None = None) -> list[str]:
-        """The keys of binding requirements that came up less often than ``least``."""
+        """The keys of binding requirements that came up less often than ``least`` in what every check asks."""
         wanted = None if rules is None else set(rules)
         return [
             key
             for key, score in self.scores.items()
-            if score.count < least
+            if score.least < least
             and score.requirement.clause.level != "INFO"
             and (wanted is None or score.requirement.id in wanted)
         ]

@@ -14,6 +14,7 @@ _STYLES = {"FAIL": "bold red", "ERROR": "bold red", "XPASS": "bold red", "FLAKY"
 _TOLD = ("FAIL", "ERROR", "XPASS", "FLAKY", "WARN")
 
 _TALK_WIDTH = 400
+_LONG_S = 10.0
 
 _SHOWN_BY = {
     "batch": "It happens when it is asked so many turns at once, not when it is asked one by one.",
@@ -154,5 +155,8 @@ def _rest(run: Mapping[str, Any], *, verbose: bool) -> Iterator[Line]:
         )
     played = f"{run['answers']:,} decisions, {run['deals']:,} deals, seed {run['seed']}, {run['seconds']} s"
     yield (f"{played}, sandbox {run['sandbox']}; its output: {run['log']}", "dim")
+    if run["least_seconds"] > max(run["asked_seconds"], _LONG_S):
+        took = f"{run['least_seconds']:.0f} s for the least that every check asks"
+        yield (f"slow bot, or a busy machine: it took {took}", "yellow")
     good = run["exit_code"] == 0
     yield (f"rules exercised {run['exercised']}/{run['applicable']}", "bold green" if good else "bold")

@@ -48,7 +48,10 @@ _ERRORS: Final = frozenset({Fault.CRASH, Fault.START_FAILED})
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The verdict on one requirement, with the figures behind it and why it is not a plain pass or fail."""
+    """The verdict on one requirement, with the figures behind it and why it is not a plain pass or fail.
+
+    ``least`` are the opportunities in what every check asks: the same for the same seed, however fast bot and machine are.
+    """
 
     requirement: Requirement
     verdict: Verdict
@@ -58,6 +61,7 @@ class Row:
     witness: Witness | None = None
     excuse: Excuse | None = None
     hint: str = ""
+    least: int = 0
 
     @property
     def exercised(self) -> bool:
@@ -101,7 +105,7 @@ def judge(
     reattribute(tally)
     witnesses.rest(tally)
     witnesses.conclude(tally)
-    rows = [_row(score, tally, witnesses, stopped) for score in tally]
+    rows = [replace(_row(score, tally, witnesses, stopped), least=score.least) for score in tally]
     lines: list[str] = []
     if baseline is not None:
         rows, lines = _excused(rows, baseline)
@@ -123,9 +127,11 @@ def _row(score: Score, tally: Tally, witnesses: Witnesses, stopped: str) -> Row:
     if score.unheard >= LEAST > count:
         why = _unreadable(tally)
         return Row(entry, Verdict.NOT_APPLICABLE, count, 0, f"It was asked {score.unheard} times, and {why}")
-    if count >= LEAST or (count and entry.id in ONLY_LONG):
+    if score.least >= LEAST or (count and entry.id in ONLY_LONG):
         return Row(entry, Verdict.PASS, count, 0)
-    times = {0: "It never came up.", 1: "It came up once.", 2: "It came up twice."}[count]
+    times = {0: "It never came up.", 1: "It came up once.", 2: "It came up twice."}[score.least]
+    if count > score.least:
+        times = f"{times[:-1]} in the least that every check asks, {count - score.least} times in what came after it."
     why = tally.why_not.get(key) or stopped
     return Row(entry, Verdict.UNTESTED, count, 0, f"{times} {why}".strip())
 

@@ -56,10 +56,10 @@ StrictOption = Annotated[bool, typer.Option("--strict", help="A broken SHOULD fa
 LongOption = Annotated[bool, typer.Option("--long", help=f"Endurance: {LONG_DEALS:,} deals more, and no growth.")]
 DoctorOption = Annotated[bool, typer.Option("--doctor", help="Start, join, one deal; print the talk.")]
 SeedOption = Annotated[str, typer.Option("--seed", help="Another seed meets other deals.")]
-SecondsOption = Annotated[float, typer.Option("--seconds", min=0, max=86_400, help="Time of the random phase.")]
-DealsOption = Annotated[
-    int | None, typer.Option("--deals", min=0, help="Deals of the random phase, instead of a time.")
+SecondsOption = Annotated[
+    float, typer.Option("--seconds", min=0, max=86_400, help="Time for more than the least that is asked.")
 ]
+DealsOption = Annotated[int | None, typer.Option("--deals", min=0, help="Exactly so many deals, instead of a time.")]
 BaselineOption = Annotated[Path | None, typer.Option("--baseline", help="Breaches accepted for now (baseline.toml).")]
 RulesetOption = Annotated[str, typer.Option("--ruleset", help="The edition of the rule book.")]
 ReplayOption = Annotated[Path | None, typer.Option("--replay", help="A witness, or a folder of them, to show again.")]
