@@ -107,7 +107,7 @@ FAULTS: tuple[FaultEntry, ...] = (
     ),
     FaultEntry(
         Fault.NO_CONTEST,
-        "The referee's own fault or the machine's: its exit, a store error, a stall inside a decision that timed out.",
+        "The referee's own fault or the machine's: its exit, a store error, two stalls inside a decision that timed out.",
         "exit 5",
         "No result; the game is played again.",
     ),

@@ -9,7 +9,8 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -20,9 +21,13 @@ from referee.faults import Fault
 from referee.hall import Hall
 from referee.protocol import wire
 from referee.seats.guest import MAX_MESSAGE_BYTES, Guest, Stream
+from referee.seats.stalls import Cause, Stall, Waits, cause_of, crowding, guilty_of, waits
 from referee.seats.starvation import PERIOD as STARVATION_PERIOD
+from referee.seats.starvation import Meter
+from referee.seats.trees import processes
 from referee.seats.wrong_tokens import WrongTokens
 from referee.session import STARVED_MOST, Session
+from referee.table import Table
 
 _LOG = logging.getLogger(__name__)
 SERVICE = "allfours.v1.RefereeService"
@@ -81,6 +86,10 @@ class Host:
         self.on_hung: Callable[[Guest], None] = lambda _guest: None
         self.due_us = _NEVER_US
         self._looked_us = self._stalled_us = 0
+        self._waits: deque[Waits] = deque(maxlen=16)
+        self._stalls: deque[Stall] = deque(maxlen=256)
+        self.on_starving: Callable[[Guest, Fault, str], None] = lambda _guest, _fault, _sentence: None
+        self.may_replay: Callable[[Guest, Table], bool] = lambda _guest, _table: True
         self.wrong_tokens = WrongTokens()
 
     def admit(self, guest: Guest) -> None:
@@ -232,7 +241,30 @@ class Host:
             for guest in self.guests:
                 guest.excuse(stall, now)
             self._stalled_us += stall
+            if stall > NO_CONTEST_STALL_US:
+                self._find_cause(now - stall, now)
         return now
+
+    def _find_cause(self, since: int, now: int) -> None:
+        """Notes a long stall, and whether a bot made it."""
+        before = next((one for one in reversed(self._waits) if one.at_us <= since), None)
+        everything = processes()
+        for guest in self.guests:
+            if guest.meter is not None:
+                guest.meter.refresh(everything)
+        self._look_at_processors(now)
+        cause: Cause = ""
+        guilty: Mapping[object, tuple[Fault, str]] = {}
+        crowds: frozenset[object] = frozenset()
+        if before is not None:
+            after, stall = self._waits[-1], now - since
+            cause = cause_of(before, after, stall)
+            meters: dict[object, list[Meter]] = {
+                guest: [one for one in (guest.former, guest.meter) if one] for guest in self.guests
+            }
+            guilty = guilty_of(cause, before, after, stall, meters)
+            crowds = crowding(before, after, meters)
+        self._stalls.append(Stall(since, now, cause, guilty, crowding=crowds))
 
     def tick(self) -> None:
         """Looks at every clock."""
@@ -254,22 +286,65 @@ class Host:
         """Excuses the bots that had no processor since the last look; what the referee stalled is off their time already."""
         most = max(now - self._looked_us - self._stalled_us, 0)
         self._looked_us, self._stalled_us = now, 0
+        self._waits.append(waits(now))
         for guest in self.guests:
             if guest.meter is not None:
                 guest.starve(min(guest.meter.look(now), most), now)
 
     def _check_silence(self, guest: Guest, now: int) -> None:
-        silence = guest.session.silent(now)
+        session = guest.session
+        if not session.overdue(now):
+            return
+        stalls = [one for one in self._stalls if one.until_us > session.began_us and one.long_us > NO_CONTEST_STALL_US]
+        ours = session.stalled_us > NO_CONTEST_STALL_US
+        guilty = self._guilty(stalls) if ours else {}
+        table = next(iter(session.open.values())).table
+        for one, (fault, sentence) in guilty.items():
+            if one is not guest:
+                self.hall.lose(table, one.session, fault, sentence)
+        if guilty and guest not in guilty:
+            session.begin_again(now, free=True)
+            self.hall.touched.add(session)
+            return
+        ours = ours and not guilty and not self._was_measured(guest, stalls)
+        if ours and session.begin_again(now):
+            return
+        silence = session.silent(now)
         if silence is None:
             return
-        if silence.stalled_us > NO_CONTEST_STALL_US:
+        if guest in guilty:
+            self.hall.lose(table, session, *guilty[guest])
+        elif ours and not any(guest in one.crowding for one in stalls) and self.may_replay(guest, table):
             stalled = silence.stalled_us // 1000
-            self.hall.abandon(silence.pending.table, f"the referee stalled for {stalled} ms while a decision ran late")
+            self.hall.abandon(table, f"the referee stalled for {stalled} ms while a decision ran late")
         else:
             self.hall.silent(silence)
-        self.hall.touched.add(guest.session)
+        self.hall.touched.add(session)
         if silence.hung:
             self.on_hung(guest)
+
+    def _guilty(self, stalls: Sequence[Stall]) -> dict[Guest, tuple[Fault, str]]:
+        """The bots that made these stalls, which are ended for it once, and those that passed a limit about then."""
+        found: dict[Guest, tuple[Fault, str]] = {}
+        for stall in stalls:
+            for guest in self.guests:
+                if guest in stall.guilty:
+                    found[guest] = stall.guilty[guest]
+                elif guest.overran is not None and stall.covers(guest.overran[0]):
+                    found[guest] = guest.overran[1:]
+            for guest in tuple(self.guests):
+                if guest in stall.guilty and guest not in stall.told:
+                    stall.told.add(guest)
+                    self.on_starving(guest, *stall.guilty[guest])
+        return found
+
+    @staticmethod
+    def _was_measured(guest: Guest, stalls: Sequence[Stall]) -> bool:
+        """Whether it is known what the bot itself waited for: then its time was its own, whatever the referee did.
+
+        So it is where the processors were busy and its process is on this machine.
+        """
+        return guest.meter is not None and bool(stalls) and all(stall.cause == "processor" for stall in stalls)
 
     def _check_reading(self, guest: Guest, passed_us: int) -> None:
         """A bot that is asked nothing, and leaves lie what it is told, hangs as one that does not answer.

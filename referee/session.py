@@ -68,7 +68,8 @@ class Session:
         self.open: dict[int, Pending] = {}
         self.strays = 0
         self.cautious = 0
-        self.last_us = 0
+        self.last_us = self.began_us = 0
+        self._again: set[int] = set()
         self._late: set[int] = set()
         self._resent: set[int] = set()
         self._silences = 0
@@ -112,7 +113,7 @@ class Session:
     def _start_clock(self, now_us: int) -> None:
         """The bot's time begins; where the oldest turn was out before the stream was lost, it has begun already."""
         if not (self._resent and self.open and next(iter(self.open)) in self._resent):
-            self.last_us = now_us
+            self.last_us = self.began_us = now_us
             self._stalled_us = self._starved_us = 0
         self._resent.clear()
 
@@ -149,7 +150,7 @@ class Session:
 
     def _alive(self, now_us: int) -> None:
         """The bot has spoken: its time for the next message begins."""
-        self.last_us = now_us
+        self.last_us = self.began_us = now_us
         self._silences = self._stalled_us = self._starved_us = 0
 
     def deadline(self) -> int | None:
@@ -158,6 +159,27 @@ class Session:
             return None
         oldest = next(iter(self.open.values())).turn
         return self.last_us + oldest.move_us + oldest.bank_us + self.latency_us
+
+    def overdue(self, now_us: int) -> bool:
+        """Whether the deadline has passed."""
+        deadline = self.deadline()
+        return deadline is not None and now_us >= deadline
+
+    @property
+    def stalled_us(self) -> int:
+        """The longest single stall of the referee while the bot has been silent."""
+        return self._stalled_us
+
+    def begin_again(self, now_us: int, *, free: bool = False) -> bool:
+        """Gives the oldest open turn its whole time anew, as after a stall; once a turn, or ``free``. Whether it did."""
+        turn_id = next(iter(self.open))
+        if turn_id in self._again and not free:
+            return False
+        if not free:
+            self._again = {one for one in self._again if one in self.open} | {turn_id}
+        self.last_us = self.began_us = now_us
+        self._stalled_us = self._starved_us = 0
+        return True
 
     def silent(self, now_us: int) -> Silence | None:
         """The late turn if the deadline has passed; it is closed for the bot."""
@@ -169,6 +191,7 @@ class Session:
         self._late.add(turn_id)
         self._silences += 1
         charged, self.last_us = now_us - self.last_us - self.latency_us, now_us
+        self.began_us = now_us
         stalled, self._stalled_us, self._starved_us = self._stalled_us, 0, 0
         return Silence(pending, max(charged, 0), self._silences >= 2, stalled)
 

@@ -3,12 +3,14 @@
 import asyncio
 import contextlib
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
 from referee import server
 from referee.connection import Call, Connection, Server
+from referee.faults import Fault
+from referee.proceedings import Limits
 from referee.protocol import wire
 from referee.seats.guest import Guest
 from tests.inn import JOIN, LONG, SHORT, Inn, dial, hear, play_on, say, tell, until
@@ -78,7 +80,7 @@ def test_at_most_so_many_bots_think_at_once(tmp_path: Path, asked_at_once: int, 
 
 def test_who_waits_for_a_place_gets_it_when_a_thinker_falls_silent_or_leaves(tmp_path: Path) -> None:
     async def story(inn: Inn) -> None:
-        silent, leaver, patient = inn.guest("silent", 50_000), inn.guest("leaver"), inn.guest("patient")
+        silent, leaver, patient = inn.guest("silent", 2_000_000), inn.guest("leaver"), inn.guest("patient")
         async with contextlib.AsyncExitStack() as stack:
             calls = {}
             for guest in (silent, leaver, patient):
@@ -87,7 +89,7 @@ def test_who_waits_for_a_place_gets_it_when_a_thinker_falls_silent_or_leaves(tmp
                 await say(calls[guest], JOIN)
                 await hear(calls[guest])
             for number, guest in enumerate((silent, leaver, patient), 1):
-                inn.book.hall.open(new_table(number, limits=SHORT), [guest.session] * 2)
+                inn.book.hall.open(new_table(number, limits=Limits(2_000_000, 0, 0)), [guest.session] * 2)
                 inn.host.pump()
                 await asyncio.sleep(0.02)
             assert (len(silent.session.open), len(leaver.session.open), len(patient.session.open)) == (1, 0, 0)
@@ -104,33 +106,223 @@ async def leaver_goes(guest: Guest, call: Any) -> None:
     guest.session.lost_stream(cautious=True)  # as its keeper does
 
 
+class Time:
+    """The clock of a test: the watch comes later than it should by a stall."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 1_000_000
+        monkeypatch.setattr(server, "monotonic_us", lambda: self.now)
+
+    def passes(self, inn: Inn, us: int) -> None:
+        self.now += us
+        inn.host.due_us = self.now
+        inn.host.tick()
+
+    def stalls(self, inn: Inn, ms: int) -> None:
+        self.now += 1000 * ms
+        inn.host.due_us = self.now - 1000 * ms
+        inn.host.tick()
+
+
+ALL: Final = MOVE_US + BANK_US
+
+
+def late(inn: Inn, time: Time, *others: Guest) -> Guest:
+    """A guest that is asked first, in seat 1, and does not answer."""
+    guest = inn.guest("late", 50_000)
+    seats = [others[0], guest, *others[1:]] if others else [guest, guest]
+    inn.deal(1, *seats)
+    guest.session.flush(time.now)
+    guest.ready.set()
+    return guest
+
+
+def rules(inn: Inn) -> list[tuple[str, str]]:
+    return [(ruling.fault, ruling.rule) for _, ruling in inn.book.rulings]
+
+
 @pytest.mark.parametrize(("stall_ms", "ruled"), [(200, True), (250, True), (251, False), (5_000, False)])
-def test_a_long_stall_of_the_referee_inside_a_late_decision_makes_it_no_contest(
+def test_a_long_stall_of_the_referee_inside_a_late_decision_gives_it_its_time_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stall_ms: int, ruled: bool
 ) -> None:
-    """The clock is the test's: the watch comes later than it should by that much."""
-    now = 1_000_000
-    monkeypatch.setattr(server, "monotonic_us", lambda: now)
+    time = Time(monkeypatch)
 
     async def story(inn: Inn) -> None:
-        nonlocal now
-        guest = inn.guest("late", 50_000)
-        inn.deal(1, guest, guest)
-        guest.session.flush(now)
-        guest.ready.set()
-        now += 40_000 + 1000 * stall_ms
-        inn.host.due_us = now - 1000 * stall_ms
-        inn.host.tick()
-        assert not inn.book.void  # the stall is not charged: 10 ms are left
+        late(inn, time)
+        time.passes(inn, 40_000)
+        time.stalls(inn, stall_ms)
+        assert not inn.book.void  # the stall is not charged
         assert not inn.book.rulings
-        now += MOVE_US + BANK_US
-        inn.host.due_us = now
-        inn.host.tick()
+        time.passes(inn, ALL)
+        assert len(inn.book.rulings) == ruled
+        time.passes(inn, ALL)
 
     inn = tell(tmp_path, story, watched=False)
-    assert [ruling.rule for _, ruling in inn.book.rulings] == ["AF-CLOCK-001"] * ruled
-    told = f"the referee stalled for {stall_ms} ms while a decision ran late"
-    assert inn.book.void == ({} if ruled else {"game-1": told})
+    assert rules(inn)[:1] == [("TIMEOUT_MOVE", "AF-CLOCK-001")]
+    assert inn.book.void == {}
+
+
+def test_a_bot_that_crowds_the_machine_wins_no_replay_by_a_stall(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing proves that it made the stall: it has its time anew, and is then late."""
+    time = Time(monkeypatch)
+
+    async def story(inn: Inn) -> None:
+        guest = late(inn, time)
+        monkeypatch.setattr(server, "crowding", lambda *_: frozenset({guest}))
+        for _ in range(2):
+            assert (inn.book.void, inn.book.rulings) == ({}, [])
+            time.passes(inn, 300_000)
+            time.stalls(inn, 400)
+            time.passes(inn, ALL)
+
+    inn = tell(tmp_path, story, watched=False)
+    assert rules(inn) == [("TIMEOUT_MOVE", "AF-CLOCK-001")]
+    assert inn.book.void == {}
+
+
+@pytest.mark.parametrize("may_replay", [True, False])
+def test_a_second_long_stall_inside_a_late_decision_makes_it_no_contest_if_it_was_not_replayed_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, may_replay: bool
+) -> None:
+    time = Time(monkeypatch)
+
+    async def story(inn: Inn) -> None:
+        inn.host.may_replay = lambda _guest, _table: may_replay
+        late(inn, time)
+        for _ in range(2):
+            assert (inn.book.void, inn.book.rulings) == ({}, [])
+            time.stalls(inn, 400)
+            time.passes(inn, ALL)
+
+    inn = tell(tmp_path, story, watched=False)
+    told = "the referee stalled for 400 ms while a decision ran late"
+    assert inn.book.void == ({"game-1": told} if may_replay else {})
+    assert rules(inn) == ([] if may_replay else [("TIMEOUT_MOVE", "AF-CLOCK-001")])
+
+
+class Quiet:
+    """A meter of a bot that used nothing and lacked nothing."""
+
+    recent: tuple[()] = ()
+
+    def look(self, _now_us: int) -> int:
+        return 0
+
+    def refresh(self, _everything: Any) -> None:
+        pass
+
+
+def test_where_it_is_known_what_the_bot_waited_for_busy_processors_excuse_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The bot slept while the machine was busy: its time was its own. A bot that we cannot see is given its time anew."""
+    time = Time(monkeypatch)
+    monkeypatch.setattr(server, "cause_of", lambda *_: "processor")
+
+    async def story(inn: Inn) -> None:
+        guest = late(inn, time)
+        guest.meter = Quiet()  # type: ignore[assignment]
+        time.passes(inn, 300_000)
+        time.stalls(inn, 400)
+        time.passes(inn, ALL)
+
+    inn = tell(tmp_path, story, watched=False)
+    assert rules(inn) == [("TIMEOUT_MOVE", "AF-CLOCK-001")]
+
+
+SAID: Final = "It kept the machine so busy that the referee stood still for 400 ms: 99 threads at work."
+
+
+def starve(inn: Inn, monkeypatch: pytest.MonkeyPatch, bad: Guest) -> list[Guest]:
+    """From now on that guest makes every stall; who was told of it."""
+    told: list[Guest] = []
+    inn.host.on_starving = lambda guest, _fault, _sentence: told.append(guest)
+    monkeypatch.setattr(server, "guilty_of", lambda *_: {bad: (Fault.RESOURCE_CPU, SAID)})
+    return told
+
+
+def test_a_bot_that_makes_the_referee_stall_loses_the_game_in_which_another_is_late_by_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other has its time anew, as often as it takes; it is not blamed, and there is no replay."""
+    time = Time(monkeypatch)
+
+    async def story(inn: Inn) -> None:
+        bad, third = inn.guest("bad"), inn.guest("third")
+        told = starve(inn, monkeypatch, bad)
+        guest = late(inn, time, bad, third)
+        for times in range(1, 4):
+            time.passes(inn, 300_000)
+            time.stalls(inn, 400)
+            time.passes(inn, ALL)
+            assert told == [bad] * times
+            assert guest.session.open
+        assert [(ruling.seat, ruling.fault) for _, ruling in inn.book.rulings] == [(0, Fault.RESOURCE_CPU)]
+
+    inn = tell(tmp_path, story, watched=False)
+    assert inn.book.void == {}
+    assert inn.book.rulings[0][1].sentence == SAID
+
+
+def test_a_bot_that_is_late_in_the_stall_that_it_makes_loses_its_game(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    time = Time(monkeypatch)
+
+    async def story(inn: Inn) -> None:
+        other = inn.guest("other")
+        bad = late(inn, time, other)
+        told = starve(inn, monkeypatch, bad)
+        time.passes(inn, 300_000)
+        time.stalls(inn, 400)
+        time.passes(inn, ALL)
+        assert told == [bad]
+        assert not bad.session.open
+
+    inn = tell(tmp_path, story, watched=False)
+    assert rules(inn) == [("RESOURCE_CPU", "")]
+    assert inn.book.void == {}
+
+
+def test_a_bot_at_another_table_that_makes_the_referee_stall_is_ended_and_the_late_one_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    time = Time(monkeypatch)
+
+    async def story(inn: Inn) -> None:
+        bad = inn.guest("bad")
+        told = starve(inn, monkeypatch, bad)
+        guest = late(inn, time)
+        time.passes(inn, 300_000)
+        time.stalls(inn, 400)
+        time.passes(inn, ALL)
+        assert told == [bad]
+        assert guest.session.open
+
+    inn = tell(tmp_path, story, watched=False)
+    assert (inn.book.void, inn.book.rulings) == ({}, [])
+
+
+def test_a_limit_passed_during_the_stall_is_its_cause(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bot has been ended for it already; its seat at the table of the late one is lost."""
+    time = Time(monkeypatch)
+
+    async def story(inn: Inn) -> None:
+        bad, third = inn.guest("bad"), inn.guest("third")
+        told = starve(inn, monkeypatch, inn.guest("nobody"))
+        monkeypatch.setattr(server, "guilty_of", lambda *_: {})
+        guest = late(inn, time, bad, third)
+        bad._clock = lambda: time.now
+        bad.passed_a_limit(Fault.RESOURCE_MEM, "It used 3600 MiB of memory; its limit is 512 MiB.")
+        time.stalls(inn, 400)
+        time.passes(inn, ALL)
+        assert told == []
+        assert guest.session.open
+        assert [(ruling.seat, ruling.fault) for _, ruling in inn.book.rulings] == [(0, Fault.RESOURCE_MEM)]
+
+    assert tell(tmp_path, story, watched=False).book.void == {}
 
 
 def test_a_message_that_waited_during_a_stall_is_not_charged_with_it(

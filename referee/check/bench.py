@@ -82,6 +82,7 @@ class Bench:
         self.subject.on_join = self._on_join
         self.subject.on_message = scribe.message
         self.host.on_hung = lambda _guest: self.attendant.lost(_NO_ANSWER)
+        self.host.on_starving = lambda _guest, fault, sentence: self.attendant.lost(Loss(fault, sentence))
         self.host.sent_turns = self._sent
 
     @property

@@ -355,6 +355,14 @@ class Room(Hall):
         elif asking.match is not None:
             self.play(asking.match, asking.phase)
 
+    def lose(self, table: Table, player: Player, fault: Fault, sentence: str) -> None:
+        """Nobody loses a game in a check: the table is closed, and whoever hears of the fault says what it means."""
+        del player, fault, sentence
+        asking = self.askings.get(table)
+        if asking is not None:
+            asking.lost = True
+            self.close(asking)
+
     def close(self, asking: Asking) -> None:
         """Ends a table; an open turn of it is not asked any more."""
         table = asking.table

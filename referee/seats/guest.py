@@ -72,7 +72,8 @@ class Stream:
 class Guest:
     """One session slot of an entrant. It outlives streams and processes; ``on_loss`` is told when a stream ends early.
 
-    ``meter`` knows what its process uses, where that is on this machine. ``stalled_us`` and ``starved_us`` sum up how long
+    ``meter`` knows what its process uses, where that is on this machine, ``former`` what the one before used; ``overran``
+    says when it last passed a limit of its resources, and how. ``stalled_us`` and ``starved_us`` sum up how long
     the referee stood still, and the bot waited in vain for a processor, since there is this guest.
 
     ``ready`` is set while a joined stream is there. ``on_fault`` is told of faults that end the session, ``on_refusal``
@@ -95,6 +96,8 @@ class Guest:
         self.leaving = self.condemned = False
         self.stateful = False
         self.meter: Meter | None = None
+        self.former: Meter | None = None
+        self.overran: tuple[int, Fault, str] | None = None
         self.stalled_us = self.starved_us = 0
         self.version = ""
         self.on_loss: Callable[[], None] = lambda: None
@@ -182,6 +185,14 @@ class Guest:
         """Takes time in which the bot waited in vain for a processor off its clocks, as far as that goes."""
         self.starved_us += waited_us
         self.session.starved(waited_us, now_us)
+
+    def measure(self, meter: Meter) -> None:
+        """From now on another process is its own."""
+        self.former, self.meter = self.meter, meter
+
+    def passed_a_limit(self, fault: Fault, sentence: str) -> None:
+        """Its process was ended for using too much."""
+        self.overran = self._clock(), fault, sentence
 
     def check_join(self, now_us: int) -> None:
         """Refuses a stream that has not joined in time; a bot that waited for a processor has more of it."""

@@ -95,6 +95,10 @@ class Keeper:
         """Two silences in a row: the player is ended, or a remote one's stream; that counts as a crash."""
         self.lost(Loss(Fault.CRASH, "It did not answer twice in a row and was ended."))
 
+    def starves(self, fault: Fault, sentence: str) -> None:
+        """It made the machine so busy that the referee stood still: it is ended, and started again."""
+        self.lost(Loss(fault, sentence))
+
     async def run(self) -> None:
         """Keeps the player until it is given up or the task is cancelled."""
         raise TypeError("a keeper is local or remote")
@@ -109,6 +113,8 @@ class Keeper:
         """
         session, hall = self.guest.session, self._hall
         self._note(loss.fault, f"{loss.sentence} {loss.words}".strip())
+        if loss.fault in _NEVER_RESTARTED_FREE:
+            self.guest.passed_a_limit(loss.fault, loss.sentence)
         suspect = session.lone()
         if loss.fault is Fault.NO_CONTEST:
             pass  # ours: the games concerned have ended already
@@ -196,7 +202,7 @@ class LocalKeeper(Keeper):
             if isinstance(error, SandboxError) or _is_of_the_machine(error.__cause__):
                 raise
             return str(error)
-        self.guest.meter = self.process.meter
+        self.guest.measure(self.process.meter)
         self.on_start(self.process)
         joined: asyncio.Future[Any] = asyncio.ensure_future(self.guest.ready.wait())
         ended: asyncio.Future[Any] = asyncio.ensure_future(self.process.exited())

@@ -2,31 +2,40 @@
 
 A bot that has no processor is not late. The kernel counts for every thread how long it was able to run and was not let
 (`/proc/PID/task/TID/schedstat`); a thread that sleeps does not wait. What a bot did use is taken off again: one that fills
-the processors itself was not starved by others. Elsewhere than on Linux nothing is known, and nobody is excused.
+the processors itself, or has very many threads at work, was not starved by others. Elsewhere than on Linux nothing is known, and nobody is excused.
 """
 
 import os
 from collections import deque
 from typing import Final, NamedTuple
 
-from referee.seats.trees import Tree
+from referee.seats.trees import Process, Tree
 
 PERIOD: Final = 0.25
 """Seconds between two looks."""
 
 _KEPT: Final = 16
+_AT_WORK_NS: Final = 1_000_000
+CROWD_A_PROCESSOR: Final = 4
+"""Threads at work a processor; a bot with more of them crowds itself out, and is not starved by others."""
+
+_CROWD: Final = 16
 _TICK_US: Final = 1_000_000 // os.sysconf("SC_CLK_TCK")
 _PAGE: Final = os.sysconf("SC_PAGE_SIZE")
 
 
 class Usage(NamedTuple):
-    """What a bot had used at a time: microseconds of processor, resident bytes, bytes read and written, processes."""
+    """What a bot had used at a time: microseconds of processor, resident bytes, bytes read and written, processes; and how
+
+    many of its threads had run since the look before.
+    """
 
     at_us: int
     cpu_us: int
     resident: int
     moved: int
     processes: int
+    running: int = 0
 
 
 class Meter:
@@ -45,13 +54,18 @@ class Meter:
         """Its first process has ended: its figures stay as they are."""
         self.closed = True
 
+    def refresh(self, everything: dict[int, Process]) -> None:
+        """Finds its processes in a picture of the system, for a look that must not miss those that have just begun."""
+        if not self.closed:
+            self._tree.look(everything)
+
     def look(self, now_us: int) -> int:
         """Reads the figures; returns how many microseconds since the last look the bot lacked a processor."""
         since = now_us - (self._last_us if self._last_us is not None else now_us)
         self._last_us = now_us
         if self.closed:
             return 0
-        waited = ran = counted = resident = moved = alive = 0
+        waited = ran = counted = resident = moved = alive = running = 0
         threads: dict[int, tuple[int, int]] = {}
         for pid in self._pids():
             figures = _figures(pid)
@@ -65,11 +79,15 @@ class Meter:
                 threads[int(thread)] = run_ns, wait_ns
                 waited = max(waited, wait_ns - before[1])
                 ran += max(run_ns - before[0], 0)
+                running += run_ns - before[0] > _AT_WORK_NS
         self._threads = threads
-        # What an orphan had used goes with it: then the sum falls, and only what comes after counts.
-        self._cpu_us += max(counted - self._counted_us, 0)
+        # The one is exact and misses what ended meanwhile; the other counts ticks, and with reaped children all they used.
+        # What an orphan had used goes with it: then that sum falls, and only what comes after counts.
+        self._cpu_us += max(counted - self._counted_us, ran // 1000, 0)
         self._counted_us = counted
-        self.recent.append(Usage(now_us, self._cpu_us, resident, moved, alive))
+        self.recent.append(Usage(now_us, self._cpu_us, resident, moved, alive, running))
+        if running > max(_CROWD, CROWD_A_PROCESSOR * (os.cpu_count() or 1)):
+            return 0
         return max(min(waited // 1000, since) - ran // 1000, 0)
 
     def _pids(self) -> list[int]:

@@ -11,6 +11,7 @@ import secrets
 import socket
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
@@ -78,6 +79,8 @@ class Lap:
         self._is_guest = venue is not None
         self._hall, self._host = self._venue.hall, self._venue.host
         self._hall.organise(self._finish, self._ruled)
+        self._host.may_replay = self._may_replay
+        self._excused: dict[Table, str] = {}
         self._keepers: dict[Slot, Keeper] = {}
         self._load: dict[Slot, int] = {}
         self._changed = asyncio.Event()
@@ -240,6 +243,14 @@ class Lap:
             if self._gone.keys() & set(self._plans[table].seats):
                 self._hall.abandon(table, "a bot was withdrawn")
 
+    def _may_replay(self, guest: Guest, table: Table) -> bool:
+        """Whether a game may be played again for a late decision of this bot during a stall: once for each bot."""
+        key = guest.terms.name
+        if key in self._plans[table].excused:
+            return False
+        self._excused[table] = key
+        return True
+
     def _fail(self, error: BaseException) -> None:
         """Ends the lap by an error that no game and no bot has caused; ``play`` raises it."""
         self._failure = self._failure or error
@@ -255,6 +266,7 @@ class Lap:
 
     def _report(self, table: Table) -> Record | None:
         game = self._plans.pop(table)
+        late = self._excused.pop(table, None)
         for slot in zip(game.seats, game.slots, strict=True):
             self._load[slot] -= 1
         self._changed.set()
@@ -262,6 +274,8 @@ class Lap:
         if record is not None:
             self._sink.finished(game, table, record)
         elif not self._gone.keys() & set(game.seats):
+            if late is not None:
+                game = replace(game, excused=(*game.excused, late))
             self._sink.no_contest(game, table.void or _UNWRITTEN)
         return record
 

@@ -37,7 +37,10 @@ class BotPlan:
 
 @dataclass(frozen=True, slots=True)
 class GamePlan:
-    """One game to play: its fixture, which entrant (and which of its slots) sits where, and which packs."""
+    """One game to play: its fixture, which entrant (and which of its slots) sits where, and which packs.
+
+    ``excused`` are the entrants for whose late decisions it is played again: a stall excuses nobody twice in one game.
+    """
 
     fixture_id: str
     set_id: str
@@ -45,6 +48,7 @@ class GamePlan:
     seats: tuple[str, ...]
     slots: tuple[int, ...]
     redeal: int = 0
+    excused: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,6 +57,7 @@ class Venue:
         self._tasks: set[asyncio.Task[None]] = set()
         self.host.on_hung = self._hung
         self.host.wrong_tokens.tell = wrong_tokens
+        self.host.on_starving = self._starves
 
     async def open(self, remote: Mapping[Slot, Callable[[str, str], None]]) -> None:
         """Starts the clocks and lets in these remote bots, each told its address and token by its function.
@@ -109,6 +110,11 @@ class Venue:
         for keeper in self.keepers.values():
             if keeper.guest is guest:
                 keeper.hung()
+
+    def _starves(self, guest: Guest, fault: Fault, sentence: str) -> None:
+        for keeper in self.keepers.values():
+            if keeper.guest is guest:
+                keeper.starves(fault, sentence)
 
     async def close(self, *, stopped: bool) -> None:
         """Sends the remote bots off, closes the doors and stops the clocks."""

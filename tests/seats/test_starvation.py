@@ -12,8 +12,10 @@ import pytest
 
 from referee.seats import starvation
 from referee.seats.starvation import Meter
+from referee.seats.trees import Process, process
 
 BUSY = "while True: pass"
+SLEEPS = Process(0, 0, 0, "S", 0, 0)
 IDLE = "import sys; print('up', flush=True); sys.stdin.read()"
 
 
@@ -49,6 +51,8 @@ def test_who_wants_to_run_and_may_not_is_starved_and_who_sleeps_is_not() -> None
     with processes(IDLE, *[BUSY] * 6) as (idle, busy, *_):
         assert idle.stdout is not None
         idle.stdout.readline()
+        while (process(idle.pid) or SLEEPS).state != "S":  # it has said so, and has still to begin
+            time.sleep(0.01)
         meters = {one: Meter(Tree(one.pid)) for one in (idle, busy)}  # type: ignore[arg-type]
         starved = dict.fromkeys(meters, 0)
         give_up = time.monotonic() + 60
@@ -100,6 +104,8 @@ def looked(
         ([(0.02, 0.9), (0.02, 0.95)], 0.91),  # threads: the one that waited longest, less what all got
         ([(0.5, 0.5)] * 4, 0.0),  # it filled two processors itself
         ([(0.03, 0.97)] * 60, 0.0),  # sixty threads beside thirty programs of others
+        ([(0.003, 0.99)] * 60, 0.0),  # which wait for one another, too, where the kernel shares by sessions
+        ([(0.01, 0.99)] * 16, 0.83),  # a runtime with many threads that starts beside very many programs
         ([(0.0, 7.0)], 1.0),  # a wait from before ends now: no more than has passed
     ],
 )
