@@ -42,7 +42,6 @@ _UNSENT_BYTES: Final = 256 * 1024
 
 _ACCEPTS_AT_ONCE: Final = 32
 _BACKLOG: Final = 1024
-_YOUNG_S: Final = 0.5
 _RETRY_S: Final = 0.05
 _IDLE_S: Final = 60.0
 _KEEPALIVE_S, _KEEPALIVE_TIMEOUT_S = 20.0, 10.0
@@ -554,19 +553,23 @@ class Server:
         self,
         answer: Callable[[Call], None],
         *,
-        strangers: int = 256,
+        strangers: Callable[[], int] = lambda: 256,
+        young_seconds: float = 2.0,
         stranger_seconds: float = 10.0,
         stranger_bytes: int = 32 * 1024,
         stranger_units: int = 200,
         budget: Budget | None = None,
         tls: ssl.SSLContext | None = None,
     ) -> None:
-        """At most ``strangers`` connections at a time whose peer has shown no token, each for ``stranger_seconds``.
+        """At most ``strangers()`` connections at a time whose peer has shown no token, each for ``stranger_seconds``.
+
+        Where there are as many, the oldest ends for a new one, but none is ended before it has been there for
+        ``young_seconds``: so all of those who dial in at the same moment have time to say who they are.
 
         With a ``budget`` all connections share it; without one each stranger has its own, of ``stranger_units``.
         """
         self.answer, self.budget, self._tls = answer, budget, tls
-        self._most, self._seconds = strangers, stranger_seconds
+        self._most, self._seconds, self._young = strangers, stranger_seconds, young_seconds
         self.stranger_bytes, self.stranger_units = stranger_bytes, stranger_units
         self.on_excess: Callable[[Connection, str], None] = lambda _connection, _what: None
         self.on_violation: Callable[[Connection], None] = lambda _connection: None
@@ -654,10 +657,10 @@ class Server:
 
     def _has_room(self) -> bool:
         """Whether one more stranger may come; the oldest gives its place up, but not one that has just come."""
-        if len(self.strangers) + self._arriving < self._most:
+        if len(self.strangers) + self._arriving < self._most():
             return True
         oldest = next(iter(self.strangers), None)
-        if oldest is None or time.monotonic() - oldest.born < _YOUNG_S:
+        if oldest is None or time.monotonic() - oldest.born < self._young:
             return False
         oldest.abort()
         self.strangers.pop(oldest, None)

@@ -33,15 +33,18 @@ _LOG = logging.getLogger(__name__)
 SERVICE = "allfours.v1.RefereeService"
 
 STRANGERS: Final = 256
-"""Connections at a time to the server for remote bots whose peers have shown no token."""
+"""Connections at a time to the server for remote bots whose peers have shown no token, and one more for each bot."""
 
-CONNECTIONS_A_BOT: Final = 4
-"""Connections of one remote bot at a time."""
+CONNECTIONS_A_BOT: Final = 2
+"""Connections of one bot at a time on which it plays or has played: the newest ends the oldest."""
 
-_OWN_CONNECTIONS = 32
+OWN_CONNECTIONS: Final = 16
+"""Connections at a time to a local bot's own server on which nothing has been played."""
+
 _STRANGER_S, _OWN_STRANGER_S = 10.0, 60.0
 _STRANGER_BYTES, _OWN_STRANGER_BYTES = 32 * 1024, 256 * 1024
 _STRANGER_UNITS = 200
+_YOUNG_S = 2.0
 _BURST, _UNITS_A_SECOND = 4_000, 500.0
 _UNREAD_US = 10_000_000
 _TICK_S = 0.05
@@ -142,7 +145,8 @@ class Host:
         public = _PublicServices()
         server = Server(
             lambda call: self._begin(door, public, call),
-            strangers=STRANGERS if owner is None else _OWN_CONNECTIONS,
+            strangers=lambda: STRANGERS + len(self.guests) - len(self.at_home) if owner is None else OWN_CONNECTIONS,
+            young_seconds=_YOUNG_S if owner is None else 0.0,
             stranger_seconds=_STRANGER_S if owner is None else _OWN_STRANGER_S,
             stranger_bytes=_STRANGER_BYTES if owner is None else _OWN_STRANGER_BYTES,
             stranger_units=_STRANGER_UNITS,
@@ -181,8 +185,7 @@ class Host:
                 call.finish(Status.UNAUTHENTICATED, "no session has this token")
             return
         budget = self._servers[door].budget or self._budgets.setdefault(guest, Budget(_BURST, _UNITS_A_SECOND))
-        most = _OWN_CONNECTIONS if door.owner is not None else CONNECTIONS_A_BOT
-        self._servers[door].trust(call.connection, guest, budget, most)
+        self._servers[door].trust(call.connection, guest, budget, CONNECTIONS_A_BOT)
         work = _Play(self, guest, call).begin()
         if work is not None:
             self._begin_task(work)

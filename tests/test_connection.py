@@ -303,13 +303,13 @@ def handles() -> int:
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
-def test_more_bots_than_strangers_may_dial_in_at_once(tmp_path: Path) -> None:
+def test_all_bots_may_dial_in_at_once_and_be_slow_to_say_who_they_are(tmp_path: Path) -> None:
     async def story(inn: Inn) -> None:
-        bots = [inn.guest(f"bot-{number}") for number in range(server.STRANGERS + 100)]
+        bots = [inn.guest(f"bot-{number}") for number in range(2 * server.STRANGERS)]
         async with inn.door(address=TCP) as door:
             with contextlib.ExitStack() as stack:
-                for bot in bots:
-                    line = stack.enter_context(contextlib.closing(http2.connect(door.address)))
+                lines = [stack.enter_context(contextlib.closing(http2.connect(door.address))) for _ in bots]
+                for bot, line in zip(bots, lines, strict=True):
                     line.sendall(joining(bot.token))
                 await until(lambda: all(bot.ready.is_set() for bot in bots))
 

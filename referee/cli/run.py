@@ -3,7 +3,7 @@
 import json
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from enum import StrEnum
@@ -38,12 +38,14 @@ from referee.tournament.league import (
     begin,
     check_unchanged,
     free_season,
+    most_processes,
     plan_of,
     read_league,
     same_machine,
     store_path,
 )
 from referee.tournament.listening import check_address, check_certificate
+from referee.tournament.open_files import make_room
 from referee.tournament.runner import Outcome, Runner
 from referee.tournament.season import kept_of
 from referee.tournament.table_of import standings_of
@@ -125,6 +127,7 @@ def run(
     door = ("", None) if dry_run else _door(definition, listen, insecure, tls_cert, tls_key)
     if time is not None:
         definition = timed(definition, roster, seconds_of(time), choice, path, earlier, workers, console)
+    room_for(definition, roster.entrants)
     if dry_run:
         for line in dry_lines(definition, roster, choice, earlier, workers):
             typer.echo(line)
@@ -157,6 +160,7 @@ def resume(
     foreign = "" if same_machine(league.facts["host"]) else "This league was begun on another machine"
     choice = shut_in(sandbox, Roster(league.entrants), trust_bots, console, foreign)
     door = _door(league.definition, listen, insecure, tls_cert, tls_key)
+    room_for(league.definition, league.entrants)
     go_on(store, workers, output, choice, door, console, cluster=cluster)
 
 
@@ -228,6 +232,15 @@ def _door(
     if tls is not None:
         check_certificate(*tls)
     return f"{'tls' if tls else 'tcp'}:{listen}", tls
+
+
+def room_for(definition: Definition, entrants: Sequence[Entrant]) -> None:
+    """Makes sure that the bots of a league may be here at once; raises ``LeagueError`` with the remedy if not."""
+    shape = definition.shape()
+    slots = shape.seats // shape.sides if shape.sides else 1
+    remote = sum(entrant.remote for entrant in entrants)
+    local = min((len(entrants) - remote) * slots, most_processes(definition))
+    make_room(local, remote * slots)
 
 
 def go_on(

@@ -113,7 +113,7 @@ async def recite(
                 bot.command(), address=door.address, token=guest.token, work_dir=folder, log_path=log, sandbox=sandbox
             )
 
-        attendant = LocalAttendant(guest, hall, start)
+        attendant = LocalAttendant(guest, hall, start, PATIENCE_S)
         attendant.on_loss = lambda loss: recital.fail(_loss_text(loss))
         try:
             failure = await attendant.begin()
