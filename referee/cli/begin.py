@@ -10,7 +10,7 @@ from referee.cli.dry import duration, rate_of, within
 from referee.cli.screen import plain_text
 from referee.cli.tables import counted
 from referee.definitions.definition import Definition, load_definition
-from referee.entrants.entrants import Roster, enter
+from referee.entrants.entrants import Roster, enter, require_somebody
 from referee.seats.sandbox import Choice
 from referee.store import Store
 from referee.tournament.checked import only_checked
@@ -26,6 +26,7 @@ def entered(file: Path, until_resolved: float | None, console: Console) -> tuple
     roster = only_checked(definition, enter(definition), file)
     for one in roster.skipped:
         console.print(f"skipped {plain_text(one.path)}: {plain_text(one.reason)}", markup=False)
+    require_somebody(definition, roster)
     return definition, roster
 
 

@@ -11,7 +11,7 @@ from referee.cli.run import Output, OutputOption
 from referee.cli.screen import plain_text
 from referee.cli.tables import counted
 from referee.definitions.definition import load_definition
-from referee.entrants.entrants import enter
+from referee.entrants.entrants import enter, require_somebody
 from referee.scheduling.schedule import Schedule, plan
 from referee.tournament.balance import Balance, check_schedule
 from referee.tournament.checked import only_checked
@@ -30,6 +30,7 @@ def schedule(
     roster = only_checked(definition, enter(definition), definition_file)
     for one in roster.skipped:
         typer.echo(f"skipped {plain_text(one.path)}: {plain_text(one.reason)}", err=True)
+    require_somebody(definition, roster)
     planned = plan(definition.shape(), roster.entrants)
     balance = check_schedule(planned, [entrant.key for entrant in roster.entrants])
     if output is Output.JSON:

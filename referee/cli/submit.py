@@ -16,6 +16,7 @@ from referee.check.verdict import Exit
 from referee.cli import app
 from referee.cli.check import FailuresOption, SandboxOption, SecondsOption, guarded, named, plan_for
 from referee.cli.run import Sandbox
+from referee.cli.screen import plain_text
 from referee.definitions.definition import Definition, load_definition
 from referee.entrants.bot_build import require_built
 from referee.entrants.bot_source import BotSource, find_bot
@@ -51,7 +52,10 @@ def submit(
     entry = entry_for(definition, source, name)
 
     def run() -> Exit:
-        plan = replace(_plan(definition, source, failures), seconds=seconds, sandbox=choose_sandbox(sandbox.value).kind)
+        choice = choose_sandbox(sandbox.value)
+        if choice.line:
+            typer.echo(choice.line, err=True)
+        plan = replace(_plan(definition, source, failures), seconds=seconds, sandbox=choice.kind)
         outcome = check(plan, Outputs(failures, command=named(plan), options=_options(definition)), strict=strict)
         console = Console(highlight=False, soft_wrap=True)
         for text, style in report(outcome.run):
@@ -93,10 +97,14 @@ def _enter(file: Path, text: str, source: BotSource, entry: Entry, definition: D
     proof = receipt(source.digest, entry.name, source.version, definition, exercised, edition)
     add_receipt(receipts_path(file), proof)
     if entry.known:
-        typer.echo(f"{entry.name} {source.version} is entered in {file} already.")
+        typer.echo(
+            f"{entry.name} {source.version} is entered in {file} already, file by file as it is here: nothing to change."
+        )
     else:
         add_bot(file, text, source, entry)
         typer.echo(f"Entered {entry.name} {source.version} in {file}.")
+        if entry.beside:
+            typer.echo(f"{plain_text(entry.beside)}.")
         if entry.name != source.name:
             typer.echo(f"It plays as {entry.name}: a new version is a new player, and the earlier one stays.")
     typer.echo(f"A league that has begun goes on as it was; to play with the new list: referee run {file} --new-season")

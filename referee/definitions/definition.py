@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from pydantic import Field, PrivateAttr, ValidationError, field_validator, model_validator
+from pydantic import Field, PrivateAttr, ValidationError, model_validator
 
 from referee.definitions.model_problems import Finding, finding_error, problems_of
 from referee.definitions.problems import Location, Problem, ProblemsError, near
@@ -63,7 +63,10 @@ class Definition(Section):
     limits: LimitsSection = LimitsSection()
     policy: PolicySection = PolicySection()
     bots: tuple[BotSection, ...] = Field(
-        max_length=10_000, strict=False, description="Who plays.", json_schema_extra={"minItems": 1}
+        default=(),
+        max_length=10_000,
+        strict=False,
+        description="Who plays. None: an open registration, which referee submit enters bots in.",
     )
 
     pairs: tuple[PairSection, ...] | None = Field(
@@ -81,13 +84,6 @@ class Definition(Section):
         """Remembers where the definition came from; that is no part of what it says."""
         if context:
             self._document, self._folder = context
-
-    @field_validator("bots")
-    @classmethod
-    def _somebody_plays(cls, bots: tuple[BotSection, ...]) -> tuple[BotSection, ...]:
-        if not bots:
-            raise finding_error(Finding((), "at least one entry", "add a [[bots]] section for each bot"))
-        return bots
 
     @model_validator(mode="after")
     def _makes_sense(self) -> Self:

@@ -67,6 +67,23 @@ def command_digest(argv: Sequence[str], folder: Path) -> str:
     return _digest(folder, sorted({word for word in argv if stat.S_ISREG(_mode(folder / word))}), argv)
 
 
+def differing_files(one: tuple[Path, Sequence[str], bool], other: tuple[Path, Sequence[str], bool]) -> list[str]:
+    """The names of files that two bots do not share, sorted. A bot is a folder, the one file of it that counts (or none), and
+    whether it is built. Raises ``OSError`` and ``TooLarge``.
+    """
+    found = []
+    for folder, only, built in (one, other):
+        names = list(only) or _files(folder, PRODUCTS if built else frozenset())
+        # A bot of one file has its name from that file, so that two of them differ in content alone.
+        found.append({"its file" if only else name: _digest_of(folder / name) for name in names})
+    return sorted(name for name in found[0].keys() | found[1].keys() if found[0].get(name) != found[1].get(name))
+
+
+def _digest_of(path: Path) -> str:
+    mode = _mode(path)
+    return _content(path, MOST_BYTES)[0].hex() if stat.S_ISREG(mode) else f"no file, {mode}"
+
+
 def _files(folder: Path, products: frozenset[str]) -> list[str]:
     """The names of all files below a folder, seen from it."""
     found: list[str] = []

@@ -125,6 +125,16 @@ def enter(definition: Definition) -> Roster:
     return Roster(tuple(_paired(definition, bots)), tuple(skipped), (*notes, *pairs))
 
 
+def require_somebody(definition: Definition, roster: Roster) -> None:
+    """Raises ``DefinitionError`` where nobody takes part: an open registration, or submissions that all cannot play."""
+    if roster.entrants:
+        return
+    seats = definition.shape().table_size
+    found = "no bot yet" if not definition.bots else f"no bot that can play; {len(roster.skipped)} were skipped"
+    remedy = f"enter bots with referee submit BOT {plain(definition.file)}, or add a [[bots]] section for each"
+    raise DefinitionError([definition.problem(("bots",), found, f"{seats} bots or more", remedy)])
+
+
 def _paired(definition: Definition, bots: Sequence[Entrant]) -> Iterator[Entrant]:
     """The pairs of the definition, or the bots themselves where it has none; ``DefinitionError`` for unknown names."""
     if not definition.pairs:

@@ -5,25 +5,34 @@ is replaced in one step.
 """
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 import tomlkit
 from tomlkit.items import AoT, Array
 
 from referee.definitions.definition import Definition, DefinitionError, load_definition, parse_definition
 from referee.definitions.names import is_name
-from referee.definitions.problems import Problem, near, one_of, shown
+from referee.definitions.problems import Problem, near, one_of, plain, shown
+from referee.entrants.bot_digest import TooLarge, differing_files
 from referee.entrants.bot_source import BotError, BotSource, find_bot
 from referee.entrants.entrants import Entrant, enter
+
+_MOST_FILES: Final = 4
+"""The most files that a difference names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """How a bot is entered: under which name, and whether it is there already, as it is now."""
+    """How a bot is entered: under which name, and whether it is there already, as it is now.
+
+    ``beside`` says in a phrase which other version of it is there, and what differs; empty if there is none.
+    """
 
     name: str
     known: bool
+    beside: str = field(default="", compare=False)
 
 
 def entry_for(definition: Definition, source: BotSource, name: str | None = None) -> Entry:
@@ -47,17 +56,41 @@ def entry_for(definition: Definition, source: BotSource, name: str | None = None
         return Entry(wanted, False)
     versioned = f"{source.name[: 39 - len(source.version)]}-{source.version}"
     if name is None and other.version != source.version and is_name(versioned) and versioned.casefold() not in taken:
-        return Entry(versioned, False)
+        return Entry(versioned, False, f"{other.name} {other.version} is in already; {_differences(other, source)}")
     raise DefinitionError([_taken(definition, other, source, wanted)])
 
 
 def _taken(definition: Definition, other: Entrant, source: BotSource, wanted: str) -> Problem:
     same_version = other.version == source.version
-    found = f"the name {shown(wanted)}, which another bot has ({other.version}, {other.folder or 'remote'})"
+    place = plain(str(other.folder or "remote"))
+    found = f"the name {shown(wanted)}, which another bot has ({other.version}, {place}; {_differences(other, source)})"
     remedy = "change the version in its bot.toml, or enter it under another name with --name"
     if not same_version:
         remedy = "enter it under another name with --name"
     return definition.problem(("bots",), found, "a name for each bot", remedy)
+
+
+def _differences(other: Entrant, source: BotSource) -> str:
+    """What differs between a bot that is in and one that is submitted, in a phrase: version, and files by name."""
+    found = (
+        []
+        if other.version == source.version
+        else [f"version {plain(other.version)} there, {plain(source.version)} here"]
+    )
+    if other.digest == source.digest:
+        return "; ".join([*found, "the same files"])
+    if other.folder is None:
+        return "; ".join([*found, "nobody here can look at its files"])
+    try:
+        files = differing_files(
+            (other.folder, other.only, bool(other.build)), (source.folder, source.only, bool(source.build))
+        )
+    except (OSError, TooLarge):
+        files = []
+    named = ", ".join(map(plain, files[:_MOST_FILES])) + (
+        f" and {len(files) - _MOST_FILES} more" if len(files) > _MOST_FILES else ""
+    )
+    return "; ".join([*found, f"other files: {named}" if named else "other files"])
 
 
 def add_bot(file: Path, text: str, source: BotSource, entry: Entry) -> None:
@@ -66,6 +99,8 @@ def add_bot(file: Path, text: str, source: BotSource, entry: Entry) -> None:
     fields = {"path": _path_for(file, text, source)}
     if entry.name != source.name:
         fields["name"] = entry.name
+    if "bots" not in document:
+        document["bots"] = tomlkit.aot()
     bots = document["bots"]
     if isinstance(bots, AoT):
         table = tomlkit.table()
@@ -81,6 +116,8 @@ def add_bot(file: Path, text: str, source: BotSource, entry: Entry) -> None:
 
 
 def _end_with_a_blank_line(bots: AoT) -> None:
+    if not bots.body:
+        return
     last = bots.body[-1]
     if not last.as_string().endswith("\n\n"):
         last.add(tomlkit.nl())
@@ -89,7 +126,8 @@ def _end_with_a_blank_line(bots: AoT) -> None:
 def remove_bot(file: Path, name: str) -> str:
     """Takes the bot of that name out of the definition of that file, and says how it was entered.
 
-    Raises ``DefinitionError`` if there is no such bot, or if it came in by a pattern or is the last one.
+    Raises ``DefinitionError`` if there is no such bot, or if it came in by a pattern. Without its last bot a definition is an
+    open registration.
     """
     definition = load_definition(file)
     place = _place_of(definition, name)
@@ -98,12 +136,12 @@ def remove_bot(file: Path, name: str) -> str:
         raise DefinitionError(
             [_here(definition, ("bots", place, "bots_from"), f"{name}, which a pattern brings in", remedy)]
         )
-    if len(definition.bots) == 1:
-        raise DefinitionError([_here(definition, ("bots",), f"{name} alone", "delete the definition instead")])
     document = _read(file)
     bots = document["bots"]
     told = str(bots[place].get("path") or bots[place].get("command") or "remote")
     del bots[place]
+    if not len(bots):
+        del document["bots"]
     _replace(file, tomlkit.dumps(document), lenient=True)
     return told
 
@@ -128,7 +166,10 @@ def _place_of(definition: Definition, name: str) -> int:
             return next(place for place, bot in enumerate(definition.bots) if bot.bots_from is not None)
     meant = near(name, names)
     remedy = f'did you mean "{meant}"?' if meant else "name one of these"
-    raise DefinitionError([definition.problem(("bots",), shown(name), one_of(names), remedy)])
+    allowed = one_of(names) if names else "a bot that is in; there is none"
+    raise DefinitionError(
+        [definition.problem(("bots",), shown(name), allowed, remedy if names else "check the file's name")]
+    )
 
 
 def _name_at(path: str, folder: Path) -> str:

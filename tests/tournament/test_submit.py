@@ -9,6 +9,7 @@ from referee.entrants.bot_source import BotSource, find_bot
 from referee.entrants.entrants import enter
 from referee.tournament.checked import add_receipt, only_checked, read_receipts, receipt, receipts_path, rules_digest
 from referee.tournament.submit import Entry, add_bot, entry_for, remove_bot
+from tests.program import referee
 
 DEFINITION = """\
 # The league of the club.
@@ -173,11 +174,59 @@ def test_taking_out_who_is_not_there_names_who_was_meant(club: Path) -> None:
         remove_bot(club, "anne")
 
 
-def test_the_last_bot_cannot_be_taken_out(club: Path) -> None:
-    alone = DEFINITION.split("# a friend's", maxsplit=1)[0].replace("seats = 3", "seats = 2")
-    club.write_text(alone + "copies = 2\n", "utf-8")
-    with pytest.raises(DefinitionError, match="delete the definition instead"):
-        remove_bot(club, "random")
+OPEN = DEFINITION.split("[[bots]]", maxsplit=1)[0]
+
+
+@pytest.mark.parametrize("head", ["", "bots = []\n"])
+def test_an_open_registration_takes_its_first_bots_and_loses_its_last(club: Path, head: str) -> None:
+    club.write_text(head + OPEN, "utf-8")
+    assert names(club) == []
+    add(club, "random")
+    add(club, "bots/ann")
+    assert names(club) == ["random", "ann"]
+    assert "# The league of the club." in club.read_text("utf-8")
+    remove_bot(club, "random")
+    remove_bot(club, "ann")
+    assert names(club) == []
+    with pytest.raises(DefinitionError, match="there is none"):
+        remove_bot(club, "ann")
+    add(club, "careful")
+    assert names(club) == ["careful"]
+
+
+@pytest.mark.parametrize(
+    "command", [["run", "club.toml"], ["run", "club.toml", "--dry-run"], ["schedule", "club.toml"]]
+)
+def test_an_open_registration_says_how_bots_are_entered(command: list[str], club: Path) -> None:
+    club.write_text(OPEN, "utf-8")
+    done = referee(club.parent, *command)
+    assert done.returncode == 2
+    assert (
+        "found no bot yet; allowed: 3 bots or more; remedy: enter bots with referee submit BOT club.toml" in done.stderr
+    )
+
+
+def test_a_bot_is_submitted_to_an_open_registration(club: Path) -> None:
+    club.write_text(OPEN, "utf-8")
+    done = referee(club.parent, "submit", "random", "club.toml", "--sandbox", "none")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "Entered random 1 in club.toml" in done.stdout
+    assert done.stderr.startswith("Bots run without a sandbox")
+    again = referee(club.parent, "submit", "random", "club.toml", "--sandbox", "none")
+    assert "random 1 is entered in club.toml already, file by file as it is here" in again.stdout
+
+
+def test_what_differs_from_the_version_that_is_in_is_named(club: Path) -> None:
+    new = make(club.parent / "ann2", "ann", "2.0")
+    (new / "more.txt").write_text("x", "utf-8")
+    told = entry_for(load_definition(club), source("ann2")).beside
+    assert told == "ann 1.0 is in already; version 1.0 there, 2.0 here; other files: bot.py, bot.toml, more.txt"
+    make(club.parent / "ann3", "ann", code="another program")
+    with pytest.raises(DefinitionError, match=r"ann; other files: bot\.py\)"):
+        entry_for(load_definition(club), source("ann3"))
+    (club.parent / "random.py").write_text("# a bot\n", "utf-8")
+    with pytest.raises(DefinitionError, match=r"version 1 there, [0-9a-f]{8} here; other files"):
+        entry_for(load_definition(club), source("random.py"), "random")
 
 
 def test_one_of_many_submissions_is_not_the_definitions_to_take_out(club: Path) -> None:
