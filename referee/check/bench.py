@@ -58,6 +58,7 @@ class Bench:
         self.late: Late | None = None
         self._chance = random.Random(f"ids {plan.seed}")  # noqa: S311  # the ids of a check need not be secret
         self._losses: list[Loss] = []
+        self._ending = False
         self._error: BaseException | None = None
         self._changed = asyncio.Event()
         self.setting = Setting(lambda: self._chance.getrandbits(53) or 1, self._number, plan.limits)
@@ -162,8 +163,10 @@ class Bench:
     async def start(self) -> str:
         """Has the bot join; what went wrong, or an empty text."""
         self.subject.fresh()
+        self.host.wrong_token, self._ending = "", False
         failure = await self.attendant.begin()
         if failure:
+            failure = f"{self.host.wrong_token} {failure}".strip()
             self.over = failure
         else:
             self.starts += 1
@@ -250,6 +253,8 @@ class Bench:
     async def settle(self, until: float | None = None, refill: Callable[[], None] | None = None) -> None:
         """Waits until all tables are done, the bot is given up, or the loop's time is ``until``.
 
+        A bot that is being ended because it was late is started again before that.
+
         ``refill`` is called now and then, and may open more tables. Raises whatever went wrong on our side.
         """
         loop = asyncio.get_running_loop()
@@ -261,7 +266,7 @@ class Bench:
                 continue
             if refill is not None:
                 refill()
-            if not self.room.askings:
+            if not self.room.askings and not self._ending:
                 return
             left = None if until is None else until - loop.time()
             if left is not None and left <= 0:
@@ -292,6 +297,7 @@ class Bench:
         if asking.poke is None and asking.phase not in NOT_COUNTED:
             self.silences.append(late)
             self.scribe.late(asking, late.position)
+        self._ending = True
         self.attendant.lost(_NO_ANSWER)
 
     def _broken(self, error: BaseException) -> None:
@@ -299,6 +305,7 @@ class Bench:
         self._changed.set()
 
     def _lost(self, loss: Loss) -> None:
+        self._ending = False
         self._losses.append(loss)
         self._changed.set()
 

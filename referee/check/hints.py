@@ -7,6 +7,8 @@ it is one mistake, and is held against one rule.
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from google.protobuf.message import DecodeError
+
 from referee.cards import SUITS
 from referee.protocol import wire
 from referee.protocol.translate import Malformed, read_move
@@ -38,11 +40,34 @@ SENTENCES: Final = {
     BEHIND_DEALER: "Each time it sat one seat behind the dealer: does it take itself for the dealer?",
 }
 
+_PREFIX: Final = 5
+
 ENOUGH: Final = 3
 """So many wrong answers, all explained, before a cause is named."""
 
 _ALWAYS_THE_SAME: Final = frozenset({ANOTHER_TURN, LAID_AWAY, SUIT_OFF})
 _CALLS: Final = (Kind.STAND_OR_BEG, Kind.ANSWER_BEG)
+
+
+def about_bytes(data: bytes) -> str:
+    """What bytes that are no message of the bot's look like, in one sentence; empty if like nothing known."""
+    if data.lstrip()[:1] in (b"{", b"["):
+        return "These bytes are JSON text: the stream takes protobuf messages, each a PlayRequest."
+    if len(data) > _PREFIX and data[0] in (0, 1) and int.from_bytes(data[1:_PREFIX], "big") == len(data) - _PREFIX:
+        return "These bytes begin with the five bytes of a gRPC frame: the gRPC library puts those before each message itself."
+    if data[:2] == b"\x1f\x8b":
+        return "These bytes are compressed by gzip: send the message as it is, or have the gRPC library compress it."
+    for kind in (wire.Join, wire.Move):
+        try:
+            bare = kind.FromString(data)
+        except DecodeError:
+            continue
+        if bare.ListFields() and not bare.UnknownFields():
+            return f"These bytes are a {kind.DESCRIPTOR.name} by itself: put it into a PlayRequest."
+    try:
+        return f"These bytes are text: {data.decode()[:40]!r}." if data.decode().isprintable() and data else ""
+    except UnicodeDecodeError:
+        return ""
 
 
 def answer_is_legal(answer: Answer) -> bool:

@@ -154,6 +154,7 @@ async def _silent_alone(bench: Bench, asking: Asking, position: Position, first:
     if asking.stated and not bench.over and await _answers_when_led(bench, position):
         told = f"{first}, and again so alone; asked all its turns of the deal before, it answers this one too."
         _late(bench, "AF-ROBUST-002", told, position, shown_by="position")
+        bench.distrust = True
         return
     again = "" if bench.over else await _late_once_more(bench, position)
     told = f"{first}, and this one asked again alone it did not answer either."

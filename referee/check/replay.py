@@ -159,11 +159,13 @@ async def _whole_run(plan: Plan, one: Stored, log: EventLog) -> Replayed:
         seconds=run.seconds,
         deals=run.deals,
         long_deals=run.long_deals,
-        selection=Selection(rules=(one.rule,), edition=plan.selection.edition, long=bool(run.long_deals)),
+        selection=Selection(edition=plan.selection.edition, long=bool(run.long_deals)),
     )
     result = await examine(again, log)
     if result.not_ready:
         return _not_joined(one, result.not_ready)
+    if one.key in result.tally.flaky:
+        return Replayed(one, Answer.STILL_FAILS, result.tally.flaky[one.key])
     score = result.tally.scores.get(one.key)
     if score is not None and score.breaches:
         sentence = f"{score.simplest()[0].sentence} ({score.breaches} times in the same check)"

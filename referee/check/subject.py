@@ -1,17 +1,19 @@
 """The bot under test as a guest, and the host that serves it: what is said both ways is noted, and may be poked."""
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import DecodeError
 
+from referee.check.hints import about_bytes
 from referee.check.pokes import Poke, poke_joined
+from referee.connection import Call
 from referee.protocol import wire
 from referee.seats.guest import Guest, Stream, Terms
-from referee.server import Host, monotonic_us
+from referee.server import Door, Host, monotonic_us
 from referee.session import Answer, Session
 
 PATIENCE: Final = 2000
@@ -21,6 +23,7 @@ TALK: Final = 40
 """Messages that are kept of the talk, for a report on a bot that cannot be talked to."""
 
 _SHOWN_BYTES: Final = 200
+_REMEMBERED: Final = 4096
 
 
 @dataclass(slots=True)
@@ -59,7 +62,9 @@ class Subject(Guest):
 
     def __init__(self, token: str, terms: Terms, judge: Callable[[Sequence[Answer]], None]) -> None:
         """``judge`` is given the answers of each message."""
-        super().__init__(token, terms, judge, monotonic_us)
+        super().__init__(token, terms, self._noted, monotonic_us)
+        self._judge_answers = judge
+        self._answered: deque[int] = deque(maxlen=_REMEMBERED)
         self.talk = Talk()
         self.joined_with: wire.Join | None = None
         self.poke_joined = False
@@ -90,7 +95,13 @@ class Subject(Guest):
         if self._strays < PATIENCE:
             session.strays = 0  # each is told at once; a flood of them still ends the session
         if stream.farewell is None or not joining:
-            self.on_message(_faults_of(data, strays) if strays > 0 else [])
+            self.on_message(_faults_of(data, strays, self._answered) if strays > 0 else [])
+        if joining and self.refusal:
+            self.refusal = f"{self.refusal} {_about_join(data)}".strip()
+
+    def _noted(self, answers: Sequence[Answer]) -> None:
+        self._answered.extend(answer.pending.turn.turn_id for answer in answers)
+        self._judge_answers(answers)
 
     def _peek(self, data: bytes) -> None:
         try:
@@ -116,23 +127,43 @@ class Subject(Guest):
         self.talk.said.clear()
 
 
-def _faults_of(data: bytes, strays: int) -> list[tuple[str, str]]:
+def _about_join(data: bytes) -> str:
+    """What may be wrong with a first message that was refused."""
     try:
         request = wire.PlayRequest.FromString(data)
     except DecodeError:
-        return [("AF-PROTO-005", f"It sent {len(data)} bytes that are no PlayRequest.")]
+        return about_bytes(data)
+    return "" if request.HasField("join") else "It sent moves before it joined." if request.moves else about_bytes(data)
+
+
+def _faults_of(data: bytes, strays: int, answered: Container[int]) -> list[tuple[str, str]]:
+    try:
+        request = wire.PlayRequest.FromString(data)
+    except DecodeError:
+        return [("AF-PROTO-005", f"It sent {len(data)} bytes that are no PlayRequest. {about_bytes(data)}".strip())]
     faults = []
     if request.HasField("join"):
         faults.append(("AF-PROTO-005", "It sent a second Join."))
         strays -= 1
     elif not request.moves:
-        return [("AF-PROTO-005", "It sent an empty message.")]
+        return [("AF-PROTO-005", f"It sent an empty message. {about_bytes(data)}".strip())]
     if strays > 0:
         ids = [move.turn_id for move in request.moves]
-        doubled = len(ids) - len(set(ids))
+        doubled = len(ids) - len(set(ids)) or sum(one in answered for one in ids) >= strays
         what = "answered a turn twice" if doubled else "answered turns that were not asked, or not any more"
         faults.append(("AF-PROTO-004", f"It {what} ({strays} in one message)."))
     return faults
+
+
+def _about_token(shown: str | None, owner: Guest | None) -> str:
+    if shown is None:
+        return 'No token: the call has no metadata "authorization"; send "Bearer " and the content of REFEREE_TOKEN.'
+    token = shown.removeprefix("Bearer ")
+    if token == shown or not token.strip():
+        return 'No token: the metadata "authorization" has to be "Bearer " and the content of REFEREE_TOKEN.'
+    if owner is not None and token in owner.expired:
+        return "Wrong token: it showed that of an earlier start; there is a new one in REFEREE_TOKEN at every start."
+    return "Wrong token: it did not show the one in REFEREE_TOKEN."
 
 
 class CheckHost(Host):
@@ -142,8 +173,16 @@ class CheckHost(Host):
         """``talk`` is where sent messages are noted."""
         super().__init__(hall)
         self.pokes: dict[int, Poke] = {}
+        self.wrong_token = ""
         self.sent_turns: Callable[[int], None] = lambda _count: None
         self._talk = talk
+
+    def _authenticate(self, door: Door, call: Call) -> Guest | None:
+        """The guest whose token the call shows; what is wrong with a token that nobody has is kept for people."""
+        guest = super()._authenticate(door, call)
+        if guest is None and not self.wrong_token:
+            self.wrong_token = _about_token(call.metadata.get("authorization"), door.owner)
+        return guest
 
     def next_message(self, guest: Guest, stream: Stream) -> bytes | None:
         """What a stream has to send now, poked where that was asked for."""

@@ -38,12 +38,12 @@ def report(run: Mapping[str, Any], *, verbose: bool = False) -> Iterator[Line]:
     if run["doctor"] and not run["not_ready"]:
         yield from _doctor(run)
         return
-    yield (_heading(run), "bold")
     if run["not_ready"]:
-        yield (f"It never became ready: {run['not_ready']}", "bold red")
+        yield (f"{_heading(run)}: {run['not_ready']}", "bold red")
         yield from _talk(run)
         yield (f"exit {run['exit_code']}: {run['outcome']}", "bold red")
         return
+    yield (_heading(run), "bold")
     broken = [entry for entry in run["verdicts"] if entry["verdict"] in _TOLD]
     for number, entry in enumerate(sorted(broken, key=lambda one: _TOLD.index(one["verdict"]))):
         yield from _full(entry) if number < SHOWN or verbose else _short(entry)

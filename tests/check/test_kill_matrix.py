@@ -3,15 +3,20 @@
 The rows of what came out stand in docs/zoo.md; ``python -m tests.check.zoo.write_matrix`` writes them.
 """
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from referee.check.plan import clock
+from referee.check.events import EventLog
+from referee.check.plan import Plan, clock
+from referee.check.replay import Answer, replay
 from referee.check.requirements import Selection
+from referee.check.runs import Outputs
 from referee.check.verdict import Exit, Verdict
+from referee.check.witness import read_witnesses
 from referee.rules import variant, variant_names
 from referee.rules.clause import Level
 from referee.rules.conduct import WHOLE_BOOK
@@ -19,10 +24,18 @@ from referee.rules.rulebook import clauses_of
 from tests.check.helpers import broken, examined, zoo_plan
 from tests.check.zoo.good import GOOD
 from tests.check.zoo.mutants import MUTANTS
-from tests.check.zoo.wires import WIRE_MUTANTS
+from tests.check.zoo.wires import ODD, WIRE_MUTANTS
 from tests.check.zoo.write_matrix import HEAD, PAGE, entries, row, tail
 
 GAME_AREAS = ("BID", "PLAY", "TRUMP", "DRAW")
+ODD_GAMES = {
+    "answers-backwards": "cinch",
+    "thinks-in-threads": "pidro",
+    "answers-in-halves": "all-fours",
+    "asks-for-much": "smudge",
+    "asynchronous": "partnership-pitch",
+}
+"""Games in which clients that speak oddly are checked, where it is not Auction Pitch."""
 SHORT = clock(1_500)
 """For bots that hang: each silence costs as much."""
 
@@ -34,6 +47,9 @@ SPECIAL: dict[str, dict[str, Any]] = {
     "dozes-off-now-and-then": {"limits": SHORT, "lives": 3},
     "forgets-one-turn": {"limits": SHORT, "lives": 3},
     "answers-only-the-first": {"limits": SHORT, "lives": 3},
+    "waits-for-the-beginning": {"limits": SHORT, "lives": 3},
+    "never-names-trump": {"limits": SHORT, "lives": 3},
+    "cuts-batches": {"limits": SHORT, "lives": 3},
 }
 
 UNSAYABLE = {"AF-TRUMP-002": "a fifth suit cannot be said on the wire: it is AF-PROTO-003"}
@@ -44,27 +60,41 @@ def needs_lives(rule: str) -> bool:
     return rule.split("-")[1] not in GAME_AREAS
 
 
+def plan_for(file: str, name: str, folder: Path, *, as_if: str = "") -> Plan:
+    """The check of a faulty bot in its own game; ``as_if`` names the faulty bot that a good one stands in for."""
+    faulty = as_if or name
+    mutant = MUTANTS.get(faulty) or WIRE_MUTANTS[faulty]
+    games = (variant(mutant.game).with_rules(getattr(mutant, "house_rules", {})),)
+    return zoo_plan(file, name, folder, **({"games": games, "lives": 3} | SPECIAL.get(faulty, {})))
+
+
 def found_of(file: str, name: str, folder: Path) -> set[str]:
-    """The rules that a faulty bot is found to break, each bot checked in its own game."""
-    if file == "mutants.py":
-        mutant = MUTANTS[name]
-        games = (variant(mutant.game).with_rules(mutant.house_rules),)
-        more = {"games": games, "lives": 3 if needs_lives(mutant.rule) else 1}
-    else:
-        more = {"games": (variant(WIRE_MUTANTS[name].game),), "lives": 3}
-    report = examined(zoo_plan(file, name, folder, **(more | SPECIAL.get(name, {}))), strict=True)
+    """The rules that a faulty bot is found to break. Its witnesses are in ``failures``."""
+    report = examined(plan_for(file, name, folder), strict=True, outputs=Outputs(folder / "failures", command=name))
     assert report.exit_code is Exit.FAILS
     return broken(report)
 
 
+def check_replays(file: str, name: str, folder: Path) -> None:
+    """Every witness fails again with the bot as it is, and with a mended one it does not."""
+    witnesses = read_witnesses(folder / "failures")
+    again = asyncio.run(replay(plan_for(file, name, folder), witnesses, EventLog()))
+    assert {one.answer for one in again} == {Answer.STILL_FAILS}, again
+    mended = plan_for("good.py", "any-legal", folder, as_if=name)
+    then = asyncio.run(replay(mended, witnesses, EventLog()))
+    assert {one.answer for one in then} == {Answer.FIXED}, then
+
+
 @pytest.mark.parametrize("name", MUTANTS)
-def test_a_mutant_fails_its_own_rule_and_no_other(name: str, tmp_path: Path) -> None:
+def test_a_mutant_fails_its_own_rule_and_no_other_and_again_until_it_is_mended(name: str, tmp_path: Path) -> None:
     assert found_of("mutants.py", name, tmp_path) == {MUTANTS[name].rule}, MUTANTS[name].about
+    check_replays("mutants.py", name, tmp_path)
 
 
 @pytest.mark.parametrize("name", WIRE_MUTANTS)
-def test_a_client_that_speaks_wrongly_fails_its_own_rule_and_no_other(name: str, tmp_path: Path) -> None:
+def test_so_does_a_client_that_speaks_wrongly(name: str, tmp_path: Path) -> None:
     assert found_of("wires.py", name, tmp_path) == {WIRE_MUTANTS[name].rule}, WIRE_MUTANTS[name].about
+    check_replays("wires.py", name, tmp_path)
 
 
 @pytest.mark.parametrize("name", GOOD)
@@ -76,6 +106,14 @@ def test_a_good_bot_is_never_flagged(name: str, tmp_path: Path) -> None:
     report = examined(zoo_plan("good.py", name, tmp_path, **more), strict=True)
     assert broken(report) == set()
     assert [row.requirement.id for row in report.judgement.rows if row.verdict is Verdict.UNTESTED] == []
+    assert report.exit_code is Exit.CONFORMS
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_a_client_that_speaks_oddly_is_never_flagged(name: str, tmp_path: Path) -> None:
+    games = (variant(ODD_GAMES.get(name, "auction-pitch")),)
+    report = examined(zoo_plan("wires.py", name, tmp_path, lives=3, games=games), strict=True)
+    assert broken(report) == set()
     assert report.exit_code is Exit.CONFORMS
 
 
@@ -112,7 +150,7 @@ def test_mutants_are_checked_where_their_rule_holds() -> None:
 
 def test_the_page_of_the_zoo_tells_of_every_bot() -> None:
     text = PAGE.read_text("utf-8")
-    assert text.startswith(HEAD.format(bad=len(MUTANTS) + len(WIRE_MUTANTS), good=len(GOOD)))
+    assert text.startswith(HEAD.format(bad=len(MUTANTS) + len(WIRE_MUTANTS), good=len(GOOD) + len(ODD)))
     for _, name, about, game, rule in entries():
         assert row(name, about, game, rule, rule) in text
     assert text.endswith(tail())

@@ -1,11 +1,17 @@
 """Bots that break no rule, however odd they are: none of them may ever be flagged. ``python good.py NAME``."""
 
 import asyncio
+import atexit
+import contextlib
 import os
 import random
+import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable
+from itertools import count
+from pathlib import Path
 from typing import Any
 
 from referee.bot import PACK, Bot, Call, EventKind, Kind, Turn, run
@@ -197,6 +203,76 @@ def claims_one_game() -> Any:
             return turn.rng.choice(turn.legal)
 
     return Specialist()
+
+
+@good
+def long_in_coming() -> Any:
+    """It loads much before it joins."""
+    import email.mime.multipart
+    import http.server
+    import sqlite3
+    import unittest.mock
+    import xmlrpc.client
+
+    sizes = [len(dir(part)) for part in (email.mime.multipart, http.server, sqlite3, unittest.mock, xmlrpc.client)]
+    time.sleep(0.5)
+    return lambda turn: turn.legal[min(len(turn.legal) - 1, sizes[0] % 2)]
+
+
+@good
+def slow_on_one_turn() -> Any:
+    """It thinks for two seconds about its fortieth turn, and about no other."""
+    asked = count(1)
+
+    def choose(turn: Turn) -> Any:
+        if next(asked) == 40:
+            time.sleep(2)
+        return turn.rng.choice(turn.legal)
+
+    return choose
+
+
+@good
+def under_another_name() -> Any:
+    """It changes its title, its folder, its mask, its signals and its standard streams."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/comm").write_text("nothing to see", "utf-8")
+    os.chdir("/")
+    os.umask(0o077)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.dup2(os.open(os.devnull, os.O_RDWR), 0)
+    return lambda turn: turn.rng.choice(turn.legal)
+
+
+@good
+def keeps_a_helper() -> Any:
+    """It has a helper process draw for it as long as it lives."""
+    code = "import sys\nfor line in sys.stdin: print(int(line) // 2, flush=True)"
+    helper = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def choose(turn: Turn) -> Any:
+        assert helper.stdin is not None
+        assert helper.stdout is not None
+        helper.stdin.write(f"{len(turn.legal)}\n")
+        helper.stdin.flush()
+        return turn.legal[int(helper.stdout.readline())]
+
+    return choose
+
+
+@good
+def leaves_slowly() -> Any:
+    """It has something to write down when it is sent off."""
+
+    class Diarist(Bot):
+        def choose(self, turn: Turn) -> Any:
+            return turn.rng.choice(turn.legal)
+
+        def farewell(self, farewell: Any) -> None:
+            time.sleep(0.7)
+
+    atexit.register(time.sleep, 0.2)
+    return Diarist()
 
 
 if __name__ == "__main__":

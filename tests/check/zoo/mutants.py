@@ -655,6 +655,104 @@ def knows_no_deep_hole(turn: Turn) -> Any:
         raise IndexError("score out of range")
 
 
+# One condition more: faults that need several things at once, or that follow from the turn alone.
+
+
+@bad("AF-BID-003")
+def takes_itself_for_the_dealer(turn: Turn) -> Any:
+    """It counts the seats from one, and steals one seat before the dealer."""
+    before = (turn.seat + 1) % turn.seats == turn.dealer and turn.seats > 2
+    return high(turn) if turn.kind is Kind.BID and before and high(turn) in (2, 3) else None
+
+
+@bad("AF-BID-001", "pidro")
+def passes_by_five(turn: Turn) -> Any:
+    """Behind two passes it bids five, one below the least."""
+    bids = [event.value for event in turn.history if event.kind is EventKind.BID]
+    return 5 if turn.kind is Kind.BID and bids == [0, 0] else None
+
+
+@bad("AF-PLAY-003", "smudge")
+def renege_in_smudge_of_five(turn: Turn) -> Any:
+    """With five at the table it reneges as the last to play."""
+    return renege_plain(turn) if turn.seats == 5 and len(turn.trick) == 4 else None
+
+
+@bad("AF-PLAY-003", "partnership-pitch")
+def renege_when_the_partner_wins(turn: Turn) -> Any:
+    """It does not follow a trick that its partner is winning."""
+    return renege_plain(turn) if turn.trick and turn.winning in turn.partners else None
+
+
+@bad("AF-PLAY-002", "all-fours")
+def saves_the_last_trump(turn: Turn) -> Any:
+    """After a stand it does not follow a trump lead with its only trump, if that is below the ten."""
+    if turn.kind is Kind.PLAY and trump_lead(turn) and len(turn.legal) == 1 and turn.legal[0].rank < TEN:
+        return illegal(turn)[0] if illegal(turn) else None
+    return None
+
+
+@bad("AF-PLAY-005", "trinidad")
+def undertrumps_its_partner(turn: Turn) -> Any:
+    """It trumps below its partner's trump, and below no other."""
+    if turn.kind is Kind.PLAY and plain_lead(turn) and turn.winning in turn.partners:
+        low = [card for card in illegal(turn) if turn.suit_of(card) == turn.trump]
+        return low[0] if low else None
+    return None
+
+
+@bad("AF-DRAW-002", "all-fours")
+def names_what_it_lays_away(turn: Turn) -> Any:
+    """It names the cards that it lays away, not those that it keeps."""
+    return [card for card in turn.hand if card not in keep(turn)] if turn.kind is Kind.DISCARD else None
+
+
+@bad("AF-DRAW-004", "pidro")
+def lays_the_two_away(turn: Turn) -> Any:
+    """It lays the two of trumps away, which scores."""
+    twos = [card for card in (turn.legal.must if turn.kind is Kind.DISCARD else ()) if card.rank == 2]
+    few = sum(turn.suit_of(card) == turn.trump for card in turn.hand) <= 6
+    return [card for card in keep(turn) if card not in twos] if twos and few else None
+
+
+@bad("AF-TRUMP-006", "all-fours", without_trump="refuses")
+def stands_without_a_trump(turn: Turn) -> Any:
+    """It stands without a card of the suit turned up, where that is not allowed."""
+    return Call.STAND if turn.kind is Kind.STAND_OR_BEG and Call.STAND not in turn.legal else None
+
+
+@bad("AF-PROTO-003", "pedro")
+def plays_the_joker(turn: Turn) -> Any:
+    """Without a trump it plays the card 15 of a suit, which some packs have."""
+    lacks = turn.kind is Kind.PLAY and turn.trick and all(turn.suit_of(card) != turn.trump for card in turn.hand)
+    return 15 if lacks else None
+
+
+@bad("AF-LIFE-002", "cinch")
+def dies_of_the_left_pedro(turn: Turn) -> Any:
+    """It has a table of the trump suit alone, and does not find the left pedro in it."""
+    if turn.kind is Kind.PLAY and any(
+        card.suit != turn.trump and turn.suit_of(card) == turn.trump for card in turn.hand
+    ):
+        raise KeyError("no such trump")
+
+
+@bad("AF-LIFE-002", "all-fours")
+def dies_of_a_run(turn: Turn) -> Any:
+    """It never reckoned with more cards than were dealt."""
+    if len(turn.hand) > 6:
+        raise IndexError("too many cards")
+
+
+@bad("AF-ROBUST-002")
+def waits_for_the_beginning(turn: Turn) -> Any:
+    """It waits for the first turn of a game that it does not know."""
+    if turn.decision == 0:
+        _GAMES[turn.message.game_id] = []
+    if turn.message.game_id not in _GAMES:
+        time.sleep(3600)
+
+
 def main(name: str) -> None:
     """Runs a mutant."""
     decide = MUTANTS[name].decide
