@@ -298,6 +298,10 @@ class Host:
         session = guest.session
         if not session.overdue(now):
             return
+        if guest.meter is not None and now - self._looked_us > _STALL_US:
+            self._look_at_processors(now)  # short of its time it may have had no processor since the last look
+            if not session.overdue(now):
+                return
         stalls = [one for one in self._stalls if one.until_us > session.began_us and one.long_us > NO_CONTEST_STALL_US]
         ours = session.stalled_us > NO_CONTEST_STALL_US
         guilty = self._guilty(stalls) if ours else {}

@@ -1,7 +1,7 @@
 """Has the bot under test join, notices how it is lost, and sees it off.
 
 What a loss means is decided elsewhere: an attendant only tells of it. It stands on the keepers of a league, so that a
-bot is started, watched and ended here exactly as it is there; but it is started once, not three times.
+bot is started, watched and ended here exactly as it is there; but twice, not three times, where it does not join.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from referee.hall import Hall
 from referee.protocol import wire
 from referee.seats.exits import Exit
 from referee.seats.guest import Guest
-from referee.seats.keeper import Keeper, LocalKeeper, Loss
+from referee.seats.keeper import GRACE_SECONDS, Keeper, LocalKeeper, Loss
 from referee.seats.launch import BotProcess
 
 PARTING_SECONDS = 2.0
@@ -21,9 +21,13 @@ PARTING_SECONDS = 2.0
 
 
 class Attendant(Protocol):
-    """Keeps the bot of a check present. ``local``: its process is ours; ``on_loss`` is told when it has gone."""
+    """Keeps the bot of a check present. ``local``: its process is ours; ``on_loss`` is told when it has gone.
+
+    ``stumble`` says why the last start had to be made a second time; empty if it had not.
+    """
 
     local: bool
+    stumble: str
     on_loss: Callable[[Loss], None]
 
     async def begin(self) -> str:
@@ -40,7 +44,7 @@ class Attendant(Protocol):
 
 
 class LocalAttendant(LocalKeeper):
-    """For a bot whose process we start: one attempt."""
+    """For a bot whose process we start. Once not to join may be the machine's doing: then it is started once more."""
 
     local = True
 
@@ -49,10 +53,13 @@ class LocalAttendant(LocalKeeper):
         super().__init__(guest, hall, lambda _fault, _sentence: None, start, start_seconds)
         self.on_loss: Callable[[Loss], None] = lambda _loss: None
         self._watching: asyncio.Task[None] | None = None
+        self.stumble = ""
 
     async def begin(self) -> str:
-        """Starts the process and waits for its Join."""
-        failure = await self._launch()
+        """Starts the process and waits for its Join, twice if need be: a Join that was refused is no accident."""
+        self.stumble, failure = "", await self._launch()
+        if failure and not self.guest.refusal:
+            self.stumble, failure = failure, await self._launch()
         if not failure:
             self._watching = asyncio.create_task(self._watch())
         return failure
@@ -64,16 +71,17 @@ class LocalAttendant(LocalKeeper):
             self.on_loss(loss)
 
     async def see_off(self, reason: wire.FarewellReason.ValueType, sentence: str, seconds: float) -> Exit | None:
-        """Says farewell and gives the process time to leave."""
+        """Says farewell and gives the process time to leave; time without a processor does not count."""
         await _stop(self._watching)
         self.guest.leave(reason, sentence)
         if self.process is None:
             return None
+        ended: asyncio.Future[Exit] = asyncio.ensure_future(self.process.exited())
         try:
-            return await asyncio.wait_for(self.process.exited(), seconds)
-        except TimeoutError:
-            return None
+            done, _ = await self._within_its_time({ended}, seconds)
+            return ended.result() if done else None
         finally:
+            ended.cancel()
             await self.process.kill()
 
     async def close(self) -> None:
@@ -92,12 +100,13 @@ class RemoteAttendant(Keeper):
         super().__init__(guest, hall, lambda _fault, _sentence: None)
         self.on_loss: Callable[[Loss], None] = lambda _loss: None
         self._wait = wait_seconds
+        self.stumble = ""
         self._watching: asyncio.Task[None] | None = None
 
     async def begin(self) -> str:
         """Waits for the bot; once it was there, only as long as a lost line may take."""
         self._renew()
-        wait, self._wait = self._wait, min(self._wait, 5.0)
+        wait, self._wait = self._wait, min(self._wait, GRACE_SECONDS)
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self.guest.ready.wait(), wait)
         if not self.guest.ready.is_set():

@@ -53,6 +53,7 @@ class Bench:
         self.over = ""
         self.distrust = False
         self.starts = self.losses = 0
+        self.last_loss: Loss | None = None
         self.pace = self.further_seconds = 0.0
         self.silences: list[Late] = []
         self.late: Late | None = None
@@ -170,6 +171,7 @@ class Bench:
             self.over = failure
         else:
             self.starts += 1
+            self.scribe.stumbled(self.attendant.stumble)
             self.scribe.joined(self.subject, self.games)
         return failure
 
@@ -312,6 +314,7 @@ class Bench:
     async def _recover(self, loss: Loss) -> None:
         """Blames the loss on the turn that was open alone, if there was one, and starts the bot again."""
         self.losses += 1
+        self.last_loss = loss
         session = self.session
         timed_out = loss.fault is Fault.TIMEOUT_MOVE
         if not timed_out:

@@ -8,7 +8,7 @@ from referee.check.bench import Bench
 from referee.check.blame import find_blame
 from referee.check.events import EventLog
 from referee.check.growth import endurance
-from referee.check.lives import later_lives
+from referee.check.lives import later_lives, leave_again
 from referee.check.phases import agenda, at_random, directed, doctor, long_games, pokes
 from referee.check.plan import Plan
 from referee.check.requirements import SelectionError, requirements
@@ -57,6 +57,10 @@ async def examine(plan: Plan, log: EventLog) -> Result:
         await _first_life(bench, result)
         if not plan.only_doctor and plan.lives > 1:
             await later_lives(bench, result.witnesses)
+        if not plan.only_doctor:
+            await leave_again(bench)
+        if scribe.stumble:
+            scribe.tally.flaky["AF-LIFE-001"] = f"{scribe.stumble} Started once more it joined."
         result.stopped = bench.over
         result.least_seconds = asyncio.get_running_loop().time() - started - bench.further_seconds
     return result

@@ -16,6 +16,7 @@ _MORE_BYTES = 16 * _MIB
 _MORE_SHARE = 0.25
 _MORE_DESCRIPTORS = 8
 _MORE_PROCESSES = 2
+_OUTGROWN = frozenset({Fault.RESOURCE_MEM, Fault.RESOURCE_PIDS})
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,10 @@ def _descriptors(pid: int) -> int:
 
 
 async def endurance(bench: Bench, deals: int) -> None:
-    """So many deals, and a look at the bot's size after the first fifth of them and at the end."""
+    """So many deals, and a look at the bot's size after the first fifth of them and at the end.
+
+    What has grown is put to as many deals again: only who goes on growing grows with the number of deals.
+    """
     scribe = bench.scribe
     warm = int(deals * _WARM_UP)
     await at_random(bench, 0, warm, "endurance")
@@ -72,8 +76,20 @@ async def endurance(bench: Bench, deals: int) -> None:
     scribe.tally.chance(RULE, "endurance")
     scribe.log.emit("size", early=[early.resident, early.descriptors], late=[late.resident, late.descriptors])
     grown = early.growth_to(late)
-    if grown:
-        scribe.breach(RULE, Fault.RESOURCE_MEM, f"Between deal {warm} and deal {deals} it grew: {grown}.")
+    if not grown:
+        return
+    await at_random(bench, 0, deals - warm, "endurance")  # a bot that has taken what it needs grows no more
+    last, end = _now(bench), 2 * deals - warm
+    told = f"Between deal {warm} and deal {deals} it grew: {grown}"
+    if bench.losses > losses and bench.last_loss is not None and bench.last_loss.fault in _OUTGROWN:
+        scribe.breach(RULE, Fault.RESOURCE_MEM, f"{told}; and before deal {end} beyond its limit.")
+    elif last is None or bench.losses > losses or bench.over:
+        scribe.tally.excuse(RULE, f"{told}; then it was lost.")
+    else:
+        scribe.log.emit("size", early=[late.resident, late.descriptors], late=[last.resident, last.descriptors])
+        again = late.growth_to(last)
+        if again:
+            scribe.breach(RULE, Fault.RESOURCE_MEM, f"{told}; and until deal {end} again: {again}.")
 
 
 def _now(bench: Bench) -> Size | None:

@@ -209,6 +209,20 @@ async def _third(bench: Bench) -> None:
         await bench.see_off(wire.FAREWELL_REASON_FINISHED, "The check is over.")
 
 
+async def leave_again(bench: Bench) -> None:
+    """A bot that once was still running after Farewell is sent off again: once may be the machine's doing."""
+    if bench.scribe.stayed != 1 or not bench.attendant.local or bench.over:
+        return
+    bench.scribe.begin("farewell once more")
+    if await bench.start():
+        bench.scribe.failed_again(bench.over)
+        return
+    bench.play([replace(next(matches(bench, "retest")), deals=1)], "retest")
+    await bench.settle()
+    if not bench.over:
+        await bench.see_off(wire.FAREWELL_REASON_FINISHED, "The check is over.")
+
+
 async def _until_under_way(bench: Bench, playing: list[Asking]) -> None:
     """Until each game is held where it was to be, or over."""
 

@@ -71,6 +71,8 @@ class Scribe:
         self.deals = 0
         self.further = False
         self.process: BotProcess | None = None
+        self.stumble = ""
+        self.stayed = 0
         self.talk: list[dict[str, Any]] = []
         self._batch, self._batch_further = 0, False
         self._subject: Subject | None = None
@@ -102,6 +104,14 @@ class Scribe:
             wants_notices=subject.session.wants_notices,
             games=[rules.name for rules in games],
         )
+
+    def stumbled(self, reason: str) -> None:
+        """The bot joined only when it was started a second time, for this reason the first time; empty: it did at once.
+
+        Late once may be the machine's doing; a process that ends before it joins is the bot's.
+        """
+        if reason and not reason.startswith("It did not join within"):
+            self.stumble = self.stumble or reason
 
     def failed_again(self, reason: str) -> None:
         """The bot joined before, and does not any more."""
@@ -142,11 +152,10 @@ class Scribe:
         self.tally.chance("AF-LIFE-003", self.phase)
         self.tally.chance("AF-LIFE-004", self.phase)
         if end is None:
-            self.breach(
-                "AF-LIFE-003",
-                Fault.DISCONNECT,
-                "It was still running when it had had time enough to leave after Farewell.",
-            )
+            self.stayed += 1
+            if self.stayed > 1:  # once may be the machine's doing
+                told = "Twice it was still running when it had had time enough to leave after Farewell."
+                self.breach("AF-LIFE-003", Fault.DISCONNECT, told)
         elif end.fault is not None and end.fault in _RESOURCES:
             self.breach("AF-LIFE-004", end.fault, end.sentence)
         elif end.code != 0:

@@ -207,7 +207,7 @@ class LocalKeeper(Keeper):
         joined: asyncio.Future[Any] = asyncio.ensure_future(self.guest.ready.wait())
         ended: asyncio.Future[Any] = asyncio.ensure_future(self.process.exited())
         watched: set[asyncio.Future[Any]] = {joined, ended, self._loss}
-        done, told = await self._within_its_time(watched)
+        done, told = await self._within_its_time(watched, self.start_seconds)
         if self.guest.refusal:  # it has been told; it may have something to say to its log
             await asyncio.wait({ended}, timeout=_PARTING_SECONDS)
         for waiting in (joined, ended):
@@ -223,11 +223,15 @@ class LocalKeeper(Keeper):
             return self._loss.result().sentence
         return f"{told} {_last_line(self.process.tail())}".strip()
 
-    async def _within_its_time(self, watched: set[asyncio.Future[Any]]) -> tuple[set[asyncio.Future[Any]], str]:
-        """Waits for one of these until the time for a start is over; what is done then, or what to say of the time."""
+    async def _within_its_time(
+        self, watched: set[asyncio.Future[Any]], most: float
+    ) -> tuple[set[asyncio.Future[Any]], str]:
+        """Waits for one of these for so many seconds of the bot's own; what is done then, or what to say of a start.
+
+        Time in which the referee stood still, or the bot had no processor, is not its own.
+        """
         loop, guest = asyncio.get_running_loop(), self.guest
         began, stalled, starved = loop.time(), guest.stalled_us, guest.starved_us
-        most = self.start_seconds
         pause = min(PERIOD, most)
         while True:
             done, _ = await asyncio.wait(watched, timeout=pause, return_when=asyncio.FIRST_COMPLETED)

@@ -15,7 +15,7 @@ import pytest
 from referee.check.growth import Size, size_of
 from referee.check.plan import clock
 from referee.check.requirements import Selection, SelectionError
-from referee.check.runs import Outputs
+from referee.check.runs import Outputs, Report
 from referee.check.verdict import Exit, Verdict
 from referee.rules import variant
 from tests.check.helpers import ANY_LEGAL, bot, broken, check_events, examined, plan_of, zoo_plan
@@ -188,6 +188,75 @@ def test_a_bot_that_hoards_is_warned_in_a_long_run(tmp_path: Path, size: int, ve
     (row,) = [row for row in report.judgement.rows if row.requirement.id == "AF-ROBUST-007"]
     assert row.verdict is verdict
     check_events(report)
+
+
+FILLS_UP = """
+from referee.bot import run
+hoard = []
+def choose(turn):
+    if len(hoard) < 500:
+        hoard.append(b"x" * 100_000)
+    return turn.legal[0]
+run(choose)
+"""
+
+
+def test_a_bot_that_takes_what_it_needs_and_then_grows_no_more_is_not_warned(tmp_path: Path) -> None:
+    """A cache of 50 MB that is full after some seventy deals."""
+    selection = Selection(rules=("AF-ROBUST-007", "AF-PROTO-001"), long=True)
+    plan = plan_of(bot(tmp_path, FILLS_UP), tmp_path, deals=0, long_deals=200, selection=selection)
+    report = examined(plan)
+    (row,) = [row for row in report.judgement.rows if row.requirement.id == "AF-ROBUST-007"]
+    assert row.verdict is Verdict.PASS
+    assert sum(event["event"] == "size" for event in report.events) == 2
+
+
+# Once may be the machine's doing.
+
+
+ONCE = """
+import os, sys, time
+from pathlib import Path
+from referee.bot import run
+mark = Path("once.mark")
+first = not mark.exists()
+mark.touch()
+{at_start}
+try:
+    run(lambda turn: turn.rng.choice(turn.legal))
+finally:
+    {at_end}
+"""
+
+
+def once(folder: Path, at_start: str = "", at_end: str = "pass", **more: Any) -> Report:
+    selection = Selection(areas=("LIFE",))
+    text = ONCE.format(at_start=at_start, at_end=at_end)
+    return examined(plan_of(bot(folder, text), folder, deals=0, selection=selection, **more))
+
+
+def test_a_bot_that_once_did_not_join_in_time_is_started_once_more(tmp_path: Path) -> None:
+    report = once(tmp_path, at_start="if first: time.sleep(3600)", start_seconds=15.0)
+    assert broken(report) == set()
+    assert starts(report) == 2
+
+
+def test_a_bot_that_once_ended_before_it_joined_is_flaky(tmp_path: Path) -> None:
+    report = once(tmp_path, at_start="if first: sys.exit('no')")
+    assert broken(report) == {"AF-LIFE-001"}
+    (row,) = [row for row in report.judgement.rows if row.requirement.id == "AF-LIFE-001"]
+    assert row.verdict is Verdict.FLAKY
+    assert row.reason.startswith("It ended before it joined.")
+    assert row.reason.endswith("Started once more it joined.")
+
+
+@pytest.mark.parametrize(
+    ("lingers", "told"), [("if first: time.sleep(3600)", set()), ("time.sleep(3600)", {"AF-LIFE-003"})]
+)
+def test_a_bot_that_does_not_leave_is_sent_off_again(tmp_path: Path, lingers: str, told: set[str]) -> None:
+    report = once(tmp_path, at_end=lingers)
+    assert broken(report) == told
+    assert starts(report) == 2
 
 
 def test_a_bot_that_is_lost_too_often_is_given_up_and_the_rest_is_untested_with_the_reason(tmp_path: Path) -> None:
