@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from referee.cli import app
+from referee.cli.options import refuse_idle
 from referee.definitions.shipped import copy_protos, shipped_folder
 from referee.faults import FAULTS
 from referee.rules import RuleSet, variant, variant_names
@@ -30,6 +31,7 @@ def rules(
 ) -> None:
     """Print the rule book of a game: each clause with its id, sentence, source, and where sources differ."""
     if every:
+        refuse_idle("with --list, which prints names alone", "--set")
         _list_variants()
         return
     chosen = variant(name)
@@ -105,6 +107,7 @@ def explain(
 ) -> None:
     """Explain a clause of the rule book, or the fault table."""
     if topic.lower() == "faults":
+        refuse_idle("on the fault table, which is that of every game", "--variant")
         for entry in FAULTS:
             typer.echo(f"{entry.fault}\n  {entry.meaning}\n  in check: {entry.in_check}\n  in a game: {entry.in_game}")
         return

@@ -25,6 +25,7 @@ from referee.check.terminal import report
 from referee.check.verdict import Exit
 from referee.check.witness import WitnessError, read_witnesses
 from referee.cli import app
+from referee.cli.options import given, refuse_idle
 from referee.cli.run import Sandbox
 from referee.definitions.names import is_name
 from referee.entrants.bot_build import require_built
@@ -109,16 +110,37 @@ def check_command(
     Exit codes: 0 conforms, 1 a rule is broken, 2 asked wrongly, 3 incomplete, 4 the bot never became ready, 5 the
     harness failed, 6 a witness could not be replayed, 130 interrupted.
     """
+    _refuse_idle()
 
     def run() -> Exit:
+        choice = choose_sandbox(sandbox.value)
+        if choice.line and sandbox is Sandbox.AUTO and not listen:
+            typer.echo(choice.line, err=True)
         frame = _frame(variants, seats, Selection(tuple(rule or ()), tuple(area or ()), ruleset, long))
         frame = replace(frame, seed=seed, seconds=seconds, deals=deals, only_doctor=doctor, limits=clock(move_ms))
-        frame = replace(frame, sandbox=choose_sandbox(sandbox.value).kind, wait_seconds=wait, listen=listen)
+        frame = replace(frame, sandbox=choice.kind, wait_seconds=wait, listen=listen)
         frame = replace(frame, start_seconds=start_s)
         wishes = Wishes(frame, _reports(reports or ()), _baseline(baseline), failures, strict, verbose)
         return _run(wishes, bots or (), replay_file)
 
     raise typer.Exit(int(guarded(run)))
+
+
+def _refuse_idle() -> None:
+    """Refuses options that have no effect beside others."""
+    if given("--listen"):
+        refuse_idle("with --listen: the bot runs elsewhere, as it was started", "--sandbox")
+    else:
+        refuse_idle("without --listen: no bot dials in", "--wait")
+    if given("--deals"):
+        refuse_idle("with --deals, which counts deals instead of time", "--seconds")
+    questions = ("--seconds", "--deals", "--long", "--rule", "--area", "--strict", "--baseline", "--report")
+    if given("--replay"):
+        refuse_idle(
+            "with --replay, which shows witnesses again", *questions, "--doctor", "--variant", "--seats", "--seed"
+        )
+    if given("--doctor"):
+        refuse_idle("with --doctor, which plays one deal", *questions)
 
 
 @dataclass(frozen=True, slots=True)

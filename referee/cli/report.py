@@ -10,6 +10,7 @@ import typer
 
 from referee.cli import app
 from referee.cli.look import newest_league
+from referee.cli.options import refuse_idle
 from referee.record import Record
 from referee.store import Store
 from referee.tournament.league import League, read_league
@@ -53,6 +54,10 @@ def report(
 
     HTML goes to a file beside the league's (to the working directory where that cannot be), Markdown and CSV to the screen, unless --out says otherwise.
     """
+    if form is not Format.CSV:
+        refuse_idle("without --format csv", "--table")
+    if form is not Format.HTML:
+        refuse_idle("where no HTML is written", "--game")
     from referee.report import csv_table, gather, markdown, write_report
 
     with Store.read(store or newest_league()) as reader:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from enum import StrEnum
 from functools import cache, partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 from rich.console import Console
@@ -18,6 +18,7 @@ from referee.check.script import play_script, read_script
 from referee.cli import app
 from referee.cli.begin import begun, entered, seasons, timed
 from referee.cli.dry import dry_lines, seconds_of
+from referee.cli.options import given, refuse_idle, refuse_together
 from referee.cli.screen import Quiet, Screen
 from referee.cli.tables import counted, json_table, notes, plain_table, rich_table
 from referee.definitions.changes import told_changes
@@ -119,8 +120,12 @@ def run(
     tls_key: KeyOption = None,
 ) -> None:
     """Play a league from its definition, or go on with it, and print the standings."""
+    refuse_together("--new-version is --new-season with sets kept", "--new-season", "--new-version")
+    if dry_run:
+        refuse_idle("with --dry-run, which plays and keeps nothing", "--output", "--cluster", *_AT_THE_DOOR)
     console = Console(stderr=True)
     definition, roster = entered(definition_file, until_resolved, console)
+    _refuse_for(definition)
     require_built(roster.bots)
     path, earlier = seasons(store, store_path(str(definition_file), LEAGUES), fresh=new_season or new_version)
     choice = cache(partial(shut_in, sandbox, roster, trust_bots, console))
@@ -157,6 +162,7 @@ def resume(
     console = Console(stderr=True)
     with Store.read(store) as reader:
         league = read_league(reader)
+    _refuse_for(league.definition)
     foreign = "" if same_machine(league.facts["host"]) else "This league was begun on another machine"
     choice = shut_in(sandbox, Roster(league.entrants), trust_bots, console, foreign)
     door = _door(league.definition, listen, insecure, tls_cert, tls_key)
@@ -215,6 +221,21 @@ def shut_in(wanted: Sandbox, roster: Roster, trusted: bool, console: Console, fo
     return choice
 
 
+_AT_THE_DOOR: Final = ("--listen", "--insecure", "--tls-cert", "--tls-key")
+
+
+def _refuse_for(definition: Definition) -> None:
+    """Refuses options that have no effect on a league of these bots."""
+    if any(bot.remote for bot in definition.bots):
+        refuse_idle("with remote bots, which dial in to this one process", "--cluster", "--workers")
+    else:
+        refuse_idle('without remote bots: no [[bots]] entry says "remote = true"', *_AT_THE_DOOR)
+    if given("--tls-cert"):
+        refuse_idle("beside --tls-cert, which encrypts", "--insecure")
+    if given("--cluster"):
+        refuse_idle("with --cluster, whose workers play", "--workers")
+
+
 def _door(
     definition: Definition, listen: str, insecure: bool, cert: Path | None, key: Path | None
 ) -> tuple[str, tuple[str, str] | None]:
@@ -263,8 +284,6 @@ def go_on(
         if choice.kind == "none" and league.seeded and any(not entrant.remote for entrant in league.entrants):
             line = "The seed of this league stands in files that bots can read: whoever looks there knows every card."
             console.print(line, style="yellow", markup=False)
-        if cluster and any(entrant.remote for entrant in league.entrants):
-            console.print("Remote bots dial in here: the league is played in this process, not on the cluster.")
         total = len(schedule.fixtures)
         with _listener(Output.PLAIN if terminal else output, console, total, store, league) as listener:
             runner = Runner(store, league, schedule, plan, listener, workers, cluster)
@@ -366,6 +385,8 @@ def play(
     if script is not None:
         if bots:
             raise typer.BadParameter("name either bots or a --script: in a script every seat is scripted")
+        idle = ("--games", "--variant", "--seed", "--no-clock", "--keep", "--sandbox")
+        refuse_idle("with --script, which says what is played", *idle)
         _play_script(script, output)
         return
     if not bots:

@@ -13,6 +13,7 @@ from referee.cli import app, check, submit
 from tests.check.helpers import ANY_LEGAL, ZOO
 
 QUICK = ("--deals", "0", "--sandbox", "none")
+BARE = ("--sandbox", "none")
 assert check, submit  # they register their commands
 
 
@@ -72,20 +73,21 @@ def test_a_bot_that_is_none(here: Path, path: str) -> None:
     ids=" ".join,
 )
 def test_what_matches_nothing_is_a_usage_error(here: Path, words: tuple[str, ...]) -> None:
-    done = referee("bot.py", *QUICK, *words) if words[0] != "--listen" else referee(*words)
+    options = BARE if words[0] == "--replay" else QUICK
+    done = referee("bot.py", *options, *words) if words[0] != "--listen" else referee(*words)
     assert done.exit_code == Exit.USAGE, done.output
 
 
 def test_a_folder_without_witnesses_replays_nothing(here: Path) -> None:
     (here / "failures").mkdir()
-    assert code("bot.py", *QUICK, "--replay", "failures") == Exit.USAGE
+    assert code("bot.py", *BARE, "--replay", "failures") == Exit.USAGE
 
 
 def test_a_witness_that_is_garbled_or_of_tomorrow_is_no_replay(here: Path) -> None:
     write(here, "{}", "w.json")
-    assert code("bot.py", *QUICK, "--replay", "w.json") == Exit.USAGE
+    assert code("bot.py", *BARE, "--replay", "w.json") == Exit.USAGE
     write(here, json.dumps({"format": "allfours-check-witness/99"}), "w.json")
-    assert code("bot.py", *QUICK, "--replay", "w.json") == Exit.USAGE
+    assert code("bot.py", *BARE, "--replay", "w.json") == Exit.USAGE
 
 
 @pytest.mark.parametrize(
@@ -137,7 +139,7 @@ def test_a_bot_that_leaves_at_its_first_turn_is_no_success(here: Path) -> None:
 
 
 def test_a_doctor_is_no_check(here: Path) -> None:
-    done = referee("bot.py", *QUICK, "--doctor")
+    done = referee("bot.py", *BARE, "--doctor")
     assert done.exit_code == Exit.INCOMPLETE
     assert "no check of the rules" in done.output
 
