@@ -50,8 +50,8 @@ NAMES_ONLY: Final = ("name", "title", "players")
 """House rules that name a game and do not change how it is played."""
 
 LIMITS: Final = {
-    "memory_mib": "MiB of memory, with all that the bot has started (`memory_mib` of the definition)",
-    "processes": "processes at one time; threads are not counted",
+    "memory_mib": "MiB of memory, with all that the bot has started and all that the kernel holds for it (`memory_mib` of the definition)",
+    "processes": "processes at one time, and eight times as many threads in all",
     "descriptors": "open files of one process",
     "disk_mib": "MiB of private storage",
     "cpu_seconds": "seconds of processor time",

@@ -52,7 +52,7 @@ class Evidence:
     """What is known when a process is gone. `status` is that of `os.waitpid`, None if the process would not die.
 
     `peak_bytes` and `cpu_seconds` are the most that was seen, 0 if unknown. `output` is the end of what it wrote.
-    `shelled`: codes above 128 stand for signals, as a shell or bubblewrap hands them on.
+    `starved`: the kernel has ended a process of the bot because its memory was at its end. `shelled`: codes above 128 stand for signals, as a shell or bubblewrap hands them on.
     """
 
     status: int | None
@@ -61,6 +61,7 @@ class Evidence:
     peak_bytes: int = 0
     cpu_seconds: float = 0.0
     output: str = ""
+    starved: bool = False
     shelled: bool = False
     swept: int = 0
     survivors: tuple[int, ...] = ()
@@ -139,6 +140,6 @@ def _used_up_cpu(evidence: Evidence, number: int | None) -> bool:
 
 
 def _starved(evidence: Evidence) -> bool:
-    if evidence.peak_bytes >= NEAR_LIMIT * evidence.limits.memory_bytes:
+    if evidence.starved or evidence.peak_bytes >= NEAR_LIMIT * evidence.limits.memory_bytes:
         return True
     return any(line in evidence.output[-LAST_CHARACTERS:] for line in OUT_OF_MEMORY_LINES)

@@ -20,7 +20,7 @@ from pathlib import Path
 from referee.seats.cgroup import Group, make_group
 from referee.seats.drain import Log
 from referee.seats.exits import Exit
-from referee.seats.limits import Limits, limited
+from referee.seats.limits import Limits, grouped, limited
 from referee.seats.mounts import HOME, SOCKET_FOLDER
 from referee.seats.process import BotProcess
 from referee.seats.program import Command, LaunchError, bot_environment, find_program
@@ -147,7 +147,9 @@ def _with_box(
         command, program, address=inside, token=token, marker=signs.marker, home=HOME, limits=limits
     )
     box = put_in_box(command, program, limits, socket)
-    return _Start(box.argv, given, Path("/"), box.handles, box.info)
+    group = make_group(signs.marker, limits)
+    argv = grouped(box.argv, group.folders if group is not None else ())
+    return _Start(tuple(argv), given, Path("/"), box.handles, box.info, group)
 
 
 def _without_box(
@@ -162,9 +164,9 @@ def _without_box(
     given = bot_environment(
         command, program, address=address, token=token, marker=signs.marker, home=home, limits=limits
     )
-    group = make_group(signs.marker)
-    folder = group.folder if group is not None else None
-    argv = limited([str(program), *command.argv[1:]], limits, own_user=False, brand=signs.brand, cgroup=folder)
+    group = make_group(signs.marker, limits)
+    folders = group.folders if group is not None else ()
+    argv = limited([str(program), *command.argv[1:]], limits, own_user=False, brand=signs.brand, cgroups=folders)
     return _Start(tuple(argv), given, command.folder.absolute(), group=group, scratch=scratch)
 
 

@@ -32,8 +32,8 @@ CPU_GRACE_SECONDS = 2
 class Limits:
     """What one bot process, with everything it starts, may use. All values are whole numbers above 0.
 
-    `memory_mib`   resident memory of the whole tree, in MiB.
-    `processes`    processes in the tree at one time; threads are not counted.
+    `memory_mib`   memory of the whole tree, with what the kernel holds for it, in MiB.
+    `processes`    processes in the tree at one time; it may have `TASKS_FACTOR` times as many threads in all.
     `descriptors`  open files of one process.
     `disk_mib`     with a sandbox the size of the private folder (and of /dev/shm), in MiB; without one, of one file.
     `cpu_seconds`  processor time of one process, in seconds; None (the default) is no limit.
@@ -70,16 +70,15 @@ class Limits:
 
 
 def limited(
-    argv: Sequence[str], limits: Limits, *, own_user: bool, brand: int | None = None, cgroup: Path | None = None
+    argv: Sequence[str], limits: Limits, *, own_user: bool, brand: int | None = None, cgroups: Sequence[Path] = ()
 ) -> list[str]:
     """The command that sets `limits` on itself and then becomes `argv`.
 
     `own_user`: the user id runs nothing but this bot, so that a limit on its tasks is a limit on the bot.
     `brand`: a number that marks all its processes; it becomes their limit on file locks, which Linux has long ignored.
-    `cgroup`: folder of a control group to enter first.
+    `cgroups`: folders of control groups to enter first.
     """
-    steps = [] if cgroup is None else [f"echo 0 > {shlex.quote(str(cgroup / 'cgroup.procs'))} || exit 125"]
-    steps.append("ulimit -c 0")
+    steps = [*_entering(cgroups), "ulimit -c 0"]
     steps.append(f"ulimit -n {_within_hard(resource.RLIMIT_NOFILE, limits.descriptors)}")
     steps.append(f"ulimit -f {_within_hard(resource.RLIMIT_FSIZE, limits.disk_bytes) // 512}")
     if sys.platform == "linux":
@@ -94,6 +93,17 @@ def limited(
     if brand is not None and sys.platform == "linux":
         steps.append(f"{{ ulimit -x {brand} || ulimit -w {brand}; }} 2>/dev/null")
     return ["/bin/sh", "-c", "; ".join([*steps, 'exec "$@"']), "referee", *argv]
+
+
+def grouped(argv: Sequence[str], cgroups: Sequence[Path]) -> list[str]:
+    """The command that enters these control groups and then becomes `argv`."""
+    if not cgroups:
+        return list(argv)
+    return ["/bin/sh", "-c", "; ".join([*_entering(cgroups), 'exec "$@"']), "referee", *argv]
+
+
+def _entering(cgroups: Sequence[Path]) -> list[str]:
+    return [f"echo 0 > {shlex.quote(str(folder / 'cgroup.procs'))} || exit 125" for folder in cgroups]
 
 
 def _within_hard(which: int, wanted: int) -> int:

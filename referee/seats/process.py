@@ -81,6 +81,7 @@ class BotProcess:
         self._done: asyncio.Future[Exit] = self._loop.create_future()
         self._finishing: asyncio.Task[None] | None = None
         self._status: int | None = None
+        self._starved = False
         # A new process starts with its parent's peak on its account: only what goes beyond is its own.
         self._parents_peak = _peak_bytes(resource.getrusage(resource.RUSAGE_SELF))
         self._watched = Watched(tree, limits, self.stop, HELPERS if self._inner else 0)
@@ -168,6 +169,7 @@ class BotProcess:
             survivors = await self._sweep()
             status, peak, seconds = self._reap()
             self._drain.finish()
+            self._starved = self._tree.group is not None and self._tree.group.was_starved()
             await self._tidy()
             self._conclude(self._verdict(status, peak, seconds, survivors))
         except Exception as error:  # noqa: BLE001 - whoever waits must hear of it, whatever it is
@@ -212,6 +214,7 @@ class BotProcess:
             peak_bytes=max(peak, self._watched.peak),
             cpu_seconds=seconds,
             output=self.tail(),
+            starved=self._starved,
             shelled=self.sandbox == "bubblewrap",
             swept=len(self._tree.swept),
             survivors=survivors,

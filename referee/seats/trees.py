@@ -41,6 +41,7 @@ class Process(NamedTuple):
     state: str
     started: int
     resident: int
+    threads: int = 1
 
     @property
     def dead(self) -> bool:
@@ -56,7 +57,7 @@ def process(pid: int) -> Process | None:
     # The command's name is in parentheses and may itself hold spaces and parentheses.
     words = text[text.rindex(b")") + 2 :].split()
     state, parent, session = words[0].decode(), int(words[1]), int(words[3])
-    return Process(pid, parent, session, state, int(words[19]), int(words[21]) * _PAGE)
+    return Process(pid, parent, session, state, int(words[19]), int(words[21]) * _PAGE, int(words[17]))
 
 
 def processes() -> dict[int, Process]:

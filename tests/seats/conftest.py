@@ -23,7 +23,7 @@ def sandbox(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     """Each kind of sandbox in turn; none also as on a machine where we may make no control groups."""
     kind: str = request.param
     if kind == "no groups":
-        monkeypatch.setattr(referee.seats.launch, "make_group", lambda name: None)
+        monkeypatch.setattr(referee.seats.launch, "make_group", lambda name, limits: None)
         return "none"
     return kind
 

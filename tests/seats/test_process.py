@@ -189,7 +189,7 @@ def test_where_there_is_no_proc_the_process_group_is_ended(camp: Camp, monkeypat
         monkeypatch.setattr(module, "sys", elsewhere)
     monkeypatch.setattr(referee.seats.trees, "_read", lambda path: b"")
     monkeypatch.setattr(referee.seats.process, "_peak_bytes", lambda usage: 0)
-    monkeypatch.setattr(referee.seats.launch, "make_group", lambda marker: None)
+    monkeypatch.setattr(referee.seats.launch, "make_group", lambda marker, limits: None)
     monkeypatch.delattr(os, "pidfd_open")
     monkeypatch.delattr(os, "waitid")
 

@@ -2,6 +2,8 @@
 
 import asyncio
 import sys
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -53,8 +55,9 @@ def test_a_process_that_is_gone_uses_nothing() -> None:
 def test_the_processes_of_the_sandbox_are_not_the_bots() -> None:
     members = [Process(pid, 1, 1, "S", 1, 0) for pid in range(10, 16)] + [Process(99, 1, 1, "Z", 1, 0)]
     limits = Limits(processes=4)
-    assert judge(Watched(None, limits, lambda order: None, helpers=2), members, 0) is None  # type: ignore[arg-type]
-    order = judge(Watched(None, limits, lambda order: None, helpers=1), members, 0)  # type: ignore[arg-type]
+    tree: Any = SimpleNamespace(group=None)
+    assert judge(Watched(tree, limits, lambda order: None, helpers=2), members, 0) is None
+    order = judge(Watched(tree, limits, lambda order: None, helpers=1), members, 0)
     assert order is not None
     assert (order.fault, order.sentence) == (Fault.RESOURCE_PIDS, "It ran 5 processes at once; its limit is 4.")
 
