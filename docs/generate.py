@@ -30,6 +30,7 @@ from referee.rules.rulebook import CLAUSES, Clause, clause_text, clauses_of  # n
 from referee.rules.ruleset import allowed_values, meanings  # noqa: E402
 from referee.seats.limits import Limits  # noqa: E402
 from referee.store.export_form import FILES  # noqa: E402
+from referee.verification.proof import UNPROVEN  # noqa: E402
 
 AREAS: Final = {
     "BID": "The auction",
@@ -101,6 +102,15 @@ def definition_fields() -> str:
 def manifest_fields() -> str:
     """Every field of a bot.toml."""
     return _fields(Manifest.model_json_schema())
+
+
+def unproven() -> str:
+    """What a verification cannot prove, and what closes each gap."""
+    lines = ["| what | fields | why | closed by |", "| --- | --- | --- | --- |"]
+    for one in UNPROVEN:
+        fields = ", ".join(f"`{field}`" for field in one.fields)
+        lines.append(f"| {one.what} | {fields} | {one.why} | {one.closed_by} |")
+    return "\n".join(lines)
 
 
 def export_files() -> str:
@@ -314,6 +324,7 @@ def limit_table() -> str:
 PARTS: Final = {
     "definition": definition_fields,
     "export": export_files,
+    "unproven": unproven,
     "manifest": manifest_fields,
     "house-rules": house_rules,
     "variants": variants,

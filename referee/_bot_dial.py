@@ -10,6 +10,7 @@ from typing import Final, TypeAlias
 
 import grpc
 
+from referee._bot_receipts import receipts_for
 from referee._bot_session import BotError, Choose, NoAnswer, Player, Session
 from referee.protocol import wire
 
@@ -91,7 +92,11 @@ def open_channel(address: Address, authority: bytes | None) -> grpc.Channel:
 
 
 def serve(
-    bot: Player, choose: Choose, environ: Mapping[str, str] = os.environ, patience: Patience | None = None
+    bot: Player,
+    choose: Choose,
+    environ: Mapping[str, str] = os.environ,
+    patience: Patience | None = None,
+    receipts: str | None = None,
 ) -> int:
     """Runs the bot to its end; the exit code (see ``referee.bot.run``). ``choose`` is the bot's own, or a function."""
     if not environ.get("REFEREE_ADDRESS"):
@@ -104,7 +109,7 @@ def serve(
         _say(str(error))
         return 2
     metadata = (("authorization", f"Bearer {environ.get('REFEREE_TOKEN', '')}"),)
-    session = Session(bot, choose)
+    session = Session(bot, choose, receipts_for(receipts, environ, remote=address.remote))
     try:
         farewell = _dial(session, address, authority, metadata, patience or Patience())
     except BotError as error:

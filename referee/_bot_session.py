@@ -12,6 +12,7 @@ import grpc
 
 from referee import __version__
 from referee._bot_cards import Kind, Objective
+from referee._bot_receipts import Receipts
 from referee._bot_turn import Turn
 from referee.protocol import wire
 from referee.protocol.allfours.v1 import service_pb2_grpc
@@ -137,9 +138,9 @@ def _what_is_wrong(turn: Turn, answer: object) -> str:
 class Session:
     """One bot and its connections to the referee, one after another."""
 
-    def __init__(self, bot: Player, choose: Choose) -> None:
+    def __init__(self, bot: Player, choose: Choose, receipts: Receipts | None = None) -> None:
         """``heard`` tells whether the referee has said anything on the last connection."""
-        self._bot, self._choose = bot, choose
+        self._bot, self._choose, self._receipts = bot, choose, receipts
         self._rules: dict[int, wire.RuleSet] = {}
         self._objective = Objective.UNSPECIFIED
         self._runner = asyncio.Runner() if inspect.iscoroutinefunction(choose) else None
@@ -162,6 +163,7 @@ class Session:
             max_in_flight=bot.max_in_flight,
             stateful=bot.stateful,
             wants_notices=bot.wants_notices,
+            wants_receipts=self._receipts is not None,
         )
         return wire.PlayRequest(join=join)
 
@@ -195,6 +197,8 @@ class Session:
             self._hook("ruling", ruling)
         for notice in response.notices:
             self._notice(notice)
+        if self._receipts is not None and response.receipts:
+            self._receipts.keep(response.receipts)
         if not response.turns:
             return
         batch = Batch(out)
@@ -210,6 +214,8 @@ class Session:
     def _joined(self, joined: wire.Joined) -> None:
         self._rules = {rules.rule_set_id: rules for rules in joined.rule_sets}
         self._objective = _OBJECTIVES.get(joined.objective, Objective.UNSPECIFIED)
+        if self._receipts is not None:
+            self._receipts.joined(joined.name, joined.commitment)
         self._hook("joined", joined)
 
     def _notice(self, notice: wire.Notice) -> None:

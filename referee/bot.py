@@ -98,18 +98,22 @@ class Bot:
         return any(getattr(type(self), hook) is not getattr(Bot, hook) for hook in self.hooks)
 
 
-def run(bot: Bot | Choose) -> NoReturn:
+def run(bot: Bot | Choose, *, receipts: str | None = None) -> NoReturn:
     """Plays until the referee says farewell, then exits the process with code 0.
 
     Reads REFEREE_ADDRESS (``unix:/path``, ``tcp:host:port`` or ``tls:host:port``), REFEREE_TOKEN and, for tls,
     REFEREE_CA (a file with the certificate to trust; absent = the usual authorities). Exits with 1 when the referee
     cannot be reached or is lost, or when your code raises; with 2 when nobody said where the referee is; with 130 on
     Ctrl-C. A lost connection over tcp or tls is dialled again for 30 s.
+
+    ``receipts`` is the file in which a receipt of each game is kept, for ``referee verify --receipts``; "off" keeps none. Absent =
+    the file that REFEREE_RECEIPTS names, or over tcp and tls ``leagues/NAME.receipts``.
     """
     try:
         from referee._bot_dial import serve  # here, for it loads gRPC, which a test of a bot has no use for
 
-        code = serve(bot, bot.choose) if isinstance(bot, Bot) else serve(Bot(), bot)
+        player, choose = (bot, bot.choose) if isinstance(bot, Bot) else (Bot(), bot)
+        code = serve(player, choose, receipts=receipts)
     except KeyboardInterrupt:
         code = 130
     sys.exit(code)

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from referee.faults import Fault
 from referee.proceedings import Ask, DealClosed, GameClosed, Output, Ruled, Ruling, Voided
-from referee.protocol.translate import Malformed, deal_over, game_over, game_started, ruling_message
+from referee.protocol.translate import Malformed, deal_over, game_over, game_started, receipt, ruling_message
 from referee.record import Record, canonical, record_digest, seat_record
 from referee.rules import Action
 from referee.session import Answer, Session, Silence
@@ -169,6 +169,10 @@ class Hall:
                 digest = digest or record_digest(record)
                 own = canonical(seat_record(record, chair.seat))
                 player.news(game_over(chair, closed.result, digest, own))
+                self.touched.add(player)
+            if isinstance(player, Session) and player.wants_receipts:
+                digest = digest or record_digest(record)
+                player.receipt(receipt(chair, digest))
                 self.touched.add(player)
 
     def _serve_local(self) -> None:

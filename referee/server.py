@@ -384,7 +384,8 @@ class Host:
         not wait: its clock has to begin.
         """
         if stream.farewell is not None:
-            return wire.PlayResponse(farewell=stream.farewell).SerializeToString()
+            last = guest.session.take_receipts() if stream is guest.stream and guest.ready.is_set() else []
+            return wire.PlayResponse(farewell=stream.farewell, receipts=last).SerializeToString()
         if stream is not guest.stream or not guest.ready.is_set():
             return None
         if self.asked_at_once and self._must_wait(guest):

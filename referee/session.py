@@ -62,7 +62,7 @@ class Session:
         """``latency_us`` is granted on top of every message: what the network may take."""
         self.move_us, self.latency_us = move_us, latency_us
         self.max_in_flight = max_in_flight
-        self.wants_notices = False
+        self.wants_notices = self.wants_receipts = False
         self.games = 0
         self.waiting: deque[Pending] = deque()
         self.open: dict[int, Pending] = {}
@@ -76,6 +76,8 @@ class Session:
         self._stalled_us = self._starved_us = 0
         self._rulings: list[wire.Ruling] = []
         self._notices: list[wire.Notice] = []
+        self._receipts: list[wire.Receipt] = []
+        self._unconfirmed: list[wire.Receipt] = []
 
     def offer(self, table: Table, turn: Turn) -> None:
         """Queues a turn for the next batch."""
@@ -90,11 +92,22 @@ class Session:
         if self.wants_notices:
             self._notices.append(notice)
 
+    def receipt(self, receipt: wire.Receipt) -> None:
+        """Queues a receipt, if the bot wants any; it is sent again on the next stream until the bot has answered after it."""
+        if self.wants_receipts:
+            self._receipts.append(receipt)
+
+    def take_receipts(self) -> list[wire.Receipt]:
+        """The receipts that are to be sent, for a message that is about to go out."""
+        taken, self._receipts = self._receipts, []
+        self._unconfirmed += taken
+        return taken
+
     def flush(self, now_us: int) -> wire.PlayResponse | None:
         """The next message, or ``None`` while the last batch is unanswered or nothing is to be said."""
-        if self.open or not (self.waiting or self._rulings or self._notices):
+        if self.open or not (self.waiting or self._rulings or self._notices or self._receipts):
             return None
-        response = wire.PlayResponse(rulings=self._rulings, notices=self._notices)
+        response = wire.PlayResponse(rulings=self._rulings, notices=self._notices, receipts=self.take_receipts())
         self._rulings.clear()
         self._notices.clear()
         self.cautious = min(self.cautious, len(self.waiting))
@@ -108,7 +121,7 @@ class Session:
             self.open[pending.turn.turn_id] = pending
             add_turn(response, pending.turn)
         self._start_clock(now_us)
-        return response if self.open or response.rulings or response.notices else None
+        return response if self.open or response.rulings or response.notices or response.receipts else None
 
     def _start_clock(self, now_us: int) -> None:
         """The bot's time begins; where the oldest turn was out before the stream was lost, it has begun already."""
@@ -133,6 +146,8 @@ class Session:
                 forgiven = True
             else:
                 self.strays += 1
+        if known:
+            self._unconfirmed.clear()  # it has read the message with these turns, and all before it
         if not known:
             if forgiven:
                 self._alive(now_us)
@@ -223,6 +238,7 @@ class Session:
         ``cautious`` is for a new process: it has its full time, and gets the turns one a message, so that a turn which
         ends the process is found. For the same process on a new stream the clock of the oldest turn has gone on.
         """
+        self._receipts, self._unconfirmed = self._unconfirmed + self._receipts, []
         back = list(self.open.values())
         self._resent = set() if cautious else set(self.open)
         self.open.clear()

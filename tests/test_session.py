@@ -405,3 +405,35 @@ def test_a_retry_has_a_new_id_and_the_rest_of_the_time() -> None:
     assert (old.move_ms, new.move_ms, new.bank_ms) == (1000, 600, 3000)
     assert session.deadline() == 500_000 + 600_000 + BANK_US
     assert [ruling.outcome for ruling in second.rulings] == [wire.RULING_OUTCOME_RETRY]
+
+
+def test_receipts_come_again_on_the_next_stream_until_the_bot_has_answered_after_them() -> None:
+    session, (a, b) = session_with(2, max_in_flight=1)
+    session.receipt(wire.Receipt(bot_seed=1))
+    session.wants_receipts = True
+    session.receipt(wire.Receipt(bot_seed=2))
+    first = session.flush(0)
+    assert first is not None
+    assert [one.bot_seed for one in first.receipts] == [2]
+    session.lost_stream(cautious=False)
+    again = session.flush(1)
+    assert again is not None
+    assert [one.bot_seed for one in again.receipts] == [2]
+    session.heard(moves(a), 2)
+    session.lost_stream(cautious=True)
+    after = session.flush(3)
+    assert after is not None
+    assert not after.receipts
+    session.heard(moves(b), 4)
+    session.receipt(wire.Receipt(bot_seed=3))
+    assert [one.bot_seed for one in session.take_receipts()] == [3]
+    assert session.flush(5) is None
+
+
+def test_an_answer_that_is_taken_is_never_charged_more_than_it_had() -> None:
+    session, (a,) = session_with(1)
+    session.flush(0)
+    deadline = session.deadline()
+    assert deadline is not None
+    (answer,) = session.heard(moves(a), deadline + 12_345)
+    assert answer.charged_us == deadline

@@ -68,8 +68,15 @@ def verify(
     output: OutputOption = Output.RICH,
     commitment: Annotated[str | None, typer.Option(help="The commitment as it was published before play.")] = None,
     record_root: Annotated[str | None, typer.Option(help="The record root as it was published after play.")] = None,
+    receipts: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="Receipts that a bot has kept; may be given several times."),
+    ] = None,
 ) -> None:
-    """Deal, replay, judge and rate a whole league again; print the first divergence. Exit 1 if there is any."""
+    """Deal, replay, judge and rate a whole league again; print the first divergence. Exit 1 if there is any.
+
+    With --receipts, also whether each game of that bot is there, as the bot was told of it, and no other.
+    """
     console = Console(stderr=True)
     with _source(store) as source, Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("games", total=None)
@@ -78,6 +85,7 @@ def verify(
             lambda done, total: bar.update(task, completed=done, total=total),
             commitment=commitment,
             record_root=record_root,
+            receipts=receipts or (),
         )
     typer.echo(json.dumps(verdict.to_json(), indent=2) if output is Output.JSON else str(verdict))
     if not verdict.ok:

@@ -279,6 +279,11 @@ _GAME_ENDS = {
 }
 
 
+def receipt(chair: Chair, record_digest: str) -> wire.Receipt:
+    """The receipt of a game that is over, for one seat."""
+    return wire.Receipt(game_id=chair.game_id, seat=chair.seat, bot_seed=chair.bot_seed, record_digest=record_digest)
+
+
 def game_over(chair: Chair, result: TableResult, record_digest: str, record_json: bytes) -> wire.Notice:
     """The notice that a game is over, for one seat, with that seat's own record."""
     over = wire.GameOver(

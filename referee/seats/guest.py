@@ -271,7 +271,7 @@ class Guest:
             return
         wanted = join.max_in_flight if join.HasField("max_in_flight") else 1
         self.session.max_in_flight = max(1, min(wanted, self.terms.max_in_flight))
-        self.session.wants_notices = join.wants_notices
+        self.session.wants_notices, self.session.wants_receipts = join.wants_notices, join.wants_receipts
         self.stateful, self.version = join.stateful, _clean(join.version)
         stream.wake.set()
         self.ready.set()

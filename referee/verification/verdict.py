@@ -36,6 +36,7 @@ class Check(StrEnum):
     FAULTS = "faults"
     CLOCK = "clock"
     EXPORT = "export"
+    RECEIPT = "receipt"
     ROOT = "root"
     STANDINGS = "standings"
 

@@ -13,6 +13,7 @@ from typing import Any
 from referee.scheduling.schedule import Schedule
 from referee.store import Exported, FixtureRow, GameRow, SetRow, Source, StoreError
 from referee.tournament.league import League, LeagueError, plan_of, read_league
+from referee.verification.receipts import check_receipts, read_receipts
 from referee.verification.verdict import Check, Divergence, Findings, Tally, Verdict, shown
 from referee.verification.verify_course import Course, check_entrants, check_facts, played_with
 from referee.verification.verify_export import check_export
@@ -38,13 +39,17 @@ def verify(
     *,
     commitment: str | None = None,
     record_root: str | None = None,
+    receipts: Sequence[Path] = (),
 ) -> Verdict:
     """Verifies the league of a store (or of anything that holds the same facts), also while it is being played.
 
     ``commitment`` and ``record_root`` are what was published elsewhere, if it was: whoever can rewrite a store can make
-    it agree with itself, but not with what others have kept. Never raises for what is wrong with the league.
+    it agree with itself, but not with what others have kept. ``receipts`` are files that bots have kept, one line a game; raises
+    ``StoreError`` if one cannot be read. Never raises for what is wrong with the league.
     """
-    work = _Verification(source, progress, commitment, record_root)
+    for path in receipts:
+        read_receipts(path, "")
+    work = _Verification(source, progress, commitment, record_root, receipts)
     try:
         with source.snapshot():
             work.run()
@@ -65,9 +70,15 @@ class _Verification:
     """One run: the facts read so far, what was found, what was counted."""
 
     def __init__(
-        self, source: Source, progress: Progress | None, commitment: str | None, record_root: str | None
+        self,
+        source: Source,
+        progress: Progress | None,
+        commitment: str | None,
+        record_root: str | None,
+        receipts: Sequence[Path],
     ) -> None:
-        self._source, self._progress = source, progress
+        self._source, self._progress, self._receipts = source, progress, receipts
+        self._told: list[str] = []
         self._published = commitment, record_root
         self.found, self._tally = Findings(), Tally()
         self._league: League | None = None
@@ -96,6 +107,9 @@ class _Verification:
         check_facts(league, schedule, sets, found)
         Course(source, league, schedule, sets, games, found).check()
         self._roots = check_roots(league, source, self._sets, counting, found, self._published[1])
+        plan, fixtures = plan_of(league, Path(), "none"), {row.id: row for row in source.fixtures()}
+        for path in self._receipts:
+            self._told += check_receipts(path, source, league, plan, fixtures, found)
         if isinstance(source, Exported):
             check_export(source, league, games, found)
         for oddity in source.oddities():
@@ -148,9 +162,15 @@ class _Verification:
             unproven=dict(sorted(tally.unproven.items())),
             findings=tuple(self.found.named),
             divergences=self.found.count,
-            notes=tuple(notes(league, self._sets, tally.superseded)) if league else (),
+            notes=self._notes(league, tally) if league else (),
             **self._roots,
         )
+
+    def _notes(self, league: League, tally: Tally) -> tuple[str, ...]:
+        try:
+            return (*notes(league, self._sets, tally.superseded), *self._told)
+        except _GARBLED:  # it has been found
+            return tuple(self._told)
 
 
 def _by_game(

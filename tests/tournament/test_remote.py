@@ -20,6 +20,7 @@ from referee.store import Store
 from referee.tournament import runner
 from referee.tournament.league import begin, plan_of, read_league
 from referee.tournament.runner import Outcome, Runner
+from referee.verification.verify import verify
 from tests.chaos import PATIENCE, REFEREE, ROOT
 from tests.tls import EXPIRED, OTHER_KEY, write_pair
 
@@ -145,6 +146,22 @@ def test_one_remote_bot_stays_from_lap_to_lap_and_stage_to_stage(
     assert re.fullmatch(r"tcp:127\.0\.0\.1:[1-9]\d*", address)
     assert watch.ends() == [0]
     assert not watch.of("fault")
+
+
+def test_a_remote_bot_keeps_a_receipt_of_each_game_and_the_league_is_held_to_them(
+    tmp_path: Path, watches: list[Watch]
+) -> None:
+    kept = tmp_path / "far.receipts"
+    watch = Watch(ANY.replace("turn.legal))", f"turn.legal), receipts={str(kept)!r})"))
+    watches.append(watch)
+    outcome, path = play(tmp_path, definition(tmp_path, sets=5), watch)
+    assert outcome == Outcome(True, 5, 0, 0)
+    assert watch.ends() == [0]
+    with Store.read(path) as store:
+        found = verify(store, receipts=[kept])
+        played = len(store.games())
+    assert found.ok, str(found)
+    assert f"Receipts of far: {played} agree, 0 differ, 0 are of games that are missing." in str(found)
 
 
 def test_partners_who_dial_in_have_a_token_each(tmp_path: Path, watches: list[Watch]) -> None:

@@ -132,6 +132,7 @@ from referee.protocol.allfours.v1.notice_pb2 import (
     Item as Item,
     ItemScore as ItemScore,
     Notice as Notice,
+    Receipt as Receipt,
 )
 from referee.protocol.allfours.v1.rule_set_pb2 import (
     AFTER_RUN_KEEP as AFTER_RUN_KEEP,

@@ -428,6 +428,42 @@ class GameOver(_message.Message):
 Global___GameOver: _TypeAlias = GameOver  # noqa: Y015
 
 @_typing.final
+class Receipt(_message.Message):
+    """What a bot needs to hold the referee to a game: keep it, and nobody can change the record, leave the game out or add another
+    afterwards unseen. After the league `referee verify --receipts` compares.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    GAME_ID_FIELD_NUMBER: _builtins.int
+    SEAT_FIELD_NUMBER: _builtins.int
+    BOT_SEED_FIELD_NUMBER: _builtins.int
+    RECORD_DIGEST_FIELD_NUMBER: _builtins.int
+    game_id: _builtins.int
+    """The game, as in Turn.game_id. It means nothing after the session."""
+    seat: _builtins.int
+    """Your seat."""
+    bot_seed: _builtins.int
+    """As in Turn.bot_seed, 0..2^53-1: by it the game is found again when the secret of the deals is revealed."""
+    record_digest: _builtins.str
+    """SHA-256 of the referee's full record of the game, 64 lower-case hexadecimal digits, as in GameOver."""
+    def __init__(
+        self,
+        *,
+        game_id: _builtins.int = ...,
+        seat: _builtins.int = ...,
+        bot_seed: _builtins.int = ...,
+        record_digest: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bot_seed", b"bot_seed", "game_id", b"game_id", "record_digest", b"record_digest", "seat", b"seat"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Receipt: _TypeAlias = Receipt  # noqa: Y015
+
+@_typing.final
 class Notice(_message.Message):
     """One piece of news. Exactly one field is set; if none is, it is news of a later version: ignore it."""
 

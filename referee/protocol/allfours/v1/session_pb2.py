@@ -29,7 +29,7 @@ from referee.protocol.allfours.v1 import ruling_pb2 as allfours_dot_v1_dot_rulin
 from referee.protocol.allfours.v1 import turn_pb2 as allfours_dot_v1_dot_turn__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19\x61llfours/v1/session.proto\x12\x0b\x61llfours.v1\x1a\x16\x61llfours/v1/move.proto\x1a\x18\x61llfours/v1/notice.proto\x1a\x1a\x61llfours/v1/rule_set.proto\x1a\x18\x61llfours/v1/ruling.proto\x1a\x16\x61llfours/v1/turn.proto\"\xc5\x01\n\x04Join\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\x12\x0b\n\x03sdk\x18\x03 \x01(\t\x12\x10\n\x08language\x18\x04 \x01(\t\x12\x10\n\x08variants\x18\x05 \x03(\t\x12\x1a\n\rmax_in_flight\x18\x06 \x01(\rH\x00\x88\x01\x01\x12\x10\n\x08stateful\x18\x07 \x01(\x08\x12\x15\n\rwants_notices\x18\x08 \x01(\x08\x12\x16\n\x0eprotocol_minor\x18\t \x01(\rB\x10\n\x0e_max_in_flight\"\xc5\x02\n\x06Joined\x12\x16\n\x0eprotocol_minor\x18\x01 \x01(\r\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0c\n\x04slot\x18\x03 \x01(\r\x12\x0f\n\x07move_ms\x18\x04 \x01(\r\x12\x0f\n\x07\x62\x61nk_ms\x18\x05 \x01(\r\x12\x0f\n\x07game_ms\x18\x06 \x01(\r\x12\x15\n\rmax_in_flight\x18\x07 \x01(\r\x12\x19\n\x11max_message_bytes\x18\x08 \x01(\r\x12)\n\tobjective\x18\t \x01(\x0e\x32\x16.allfours.v1.Objective\x12\'\n\trule_sets\x18\n \x03(\x0b\x32\x14.allfours.v1.RuleSet\x12\x17\n\ncommitment\x18\x0b \x01(\tH\x00\x88\x01\x01\x12\x0f\n\x07retries\x18\x0c \x01(\r\x12\x15\n\rforfeit_after\x18\r \x01(\rB\r\n\x0b_commitment\"I\n\x08\x46\x61rewell\x12+\n\x06reason\x18\x01 \x01(\x0e\x32\x1b.allfours.v1.FarewellReason\x12\x10\n\x08sentence\x18\x02 \x01(\t\"P\n\x0bPlayRequest\x12\x1f\n\x04join\x18\x01 \x01(\x0b\x32\x11.allfours.v1.Join\x12 \n\x05moves\x18\x02 \x03(\x0b\x32\x11.allfours.v1.Move\"\xca\x01\n\x0cPlayResponse\x12#\n\x06joined\x18\x01 \x01(\x0b\x32\x13.allfours.v1.Joined\x12$\n\x07rulings\x18\x02 \x03(\x0b\x32\x13.allfours.v1.Ruling\x12$\n\x07notices\x18\x03 \x03(\x0b\x32\x13.allfours.v1.Notice\x12 \n\x05turns\x18\x04 \x03(\x0b\x32\x11.allfours.v1.Turn\x12\'\n\x08\x66\x61rewell\x18\x05 \x01(\x0b\x32\x15.allfours.v1.Farewell*g\n\tObjective\x12\x19\n\x15OBJECTIVE_UNSPECIFIED\x10\x00\x12\x13\n\x0fOBJECTIVE_PLACE\x10\x01\x12\x14\n\x10OBJECTIVE_STAKES\x10\x02\x12\x14\n\x10OBJECTIVE_POINTS\x10\x03*\xe4\x01\n\x0e\x46\x61rewellReason\x12\x1f\n\x1b\x46\x41REWELL_REASON_UNSPECIFIED\x10\x00\x12\x1c\n\x18\x46\x41REWELL_REASON_FINISHED\x10\x01\x12\x1b\n\x17\x46\x41REWELL_REASON_REFUSED\x10\x02\x12\x1e\n\x1a\x46\x41REWELL_REASON_SUPERSEDED\x10\x03\x12\x19\n\x15\x46\x41REWELL_REASON_FAULT\x10\x04\x12\x1d\n\x19\x46\x41REWELL_REASON_WITHDRAWN\x10\x05\x12\x1c\n\x18\x46\x41REWELL_REASON_STOPPING\x10\x06\x42\'\n\x0b\x61llfours.v1P\x01Z\x16\x61llfours/v1;allfoursv1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19\x61llfours/v1/session.proto\x12\x0b\x61llfours.v1\x1a\x16\x61llfours/v1/move.proto\x1a\x18\x61llfours/v1/notice.proto\x1a\x1a\x61llfours/v1/rule_set.proto\x1a\x18\x61llfours/v1/ruling.proto\x1a\x16\x61llfours/v1/turn.proto\"\xdd\x01\n\x04Join\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\x12\x0b\n\x03sdk\x18\x03 \x01(\t\x12\x10\n\x08language\x18\x04 \x01(\t\x12\x10\n\x08variants\x18\x05 \x03(\t\x12\x1a\n\rmax_in_flight\x18\x06 \x01(\rH\x00\x88\x01\x01\x12\x10\n\x08stateful\x18\x07 \x01(\x08\x12\x15\n\rwants_notices\x18\x08 \x01(\x08\x12\x16\n\x0eprotocol_minor\x18\t \x01(\r\x12\x16\n\x0ewants_receipts\x18\n \x01(\x08\x42\x10\n\x0e_max_in_flight\"\xc5\x02\n\x06Joined\x12\x16\n\x0eprotocol_minor\x18\x01 \x01(\r\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0c\n\x04slot\x18\x03 \x01(\r\x12\x0f\n\x07move_ms\x18\x04 \x01(\r\x12\x0f\n\x07\x62\x61nk_ms\x18\x05 \x01(\r\x12\x0f\n\x07game_ms\x18\x06 \x01(\r\x12\x15\n\rmax_in_flight\x18\x07 \x01(\r\x12\x19\n\x11max_message_bytes\x18\x08 \x01(\r\x12)\n\tobjective\x18\t \x01(\x0e\x32\x16.allfours.v1.Objective\x12\'\n\trule_sets\x18\n \x03(\x0b\x32\x14.allfours.v1.RuleSet\x12\x17\n\ncommitment\x18\x0b \x01(\tH\x00\x88\x01\x01\x12\x0f\n\x07retries\x18\x0c \x01(\r\x12\x15\n\rforfeit_after\x18\r \x01(\rB\r\n\x0b_commitment\"I\n\x08\x46\x61rewell\x12+\n\x06reason\x18\x01 \x01(\x0e\x32\x1b.allfours.v1.FarewellReason\x12\x10\n\x08sentence\x18\x02 \x01(\t\"P\n\x0bPlayRequest\x12\x1f\n\x04join\x18\x01 \x01(\x0b\x32\x11.allfours.v1.Join\x12 \n\x05moves\x18\x02 \x03(\x0b\x32\x11.allfours.v1.Move\"\xf2\x01\n\x0cPlayResponse\x12#\n\x06joined\x18\x01 \x01(\x0b\x32\x13.allfours.v1.Joined\x12$\n\x07rulings\x18\x02 \x03(\x0b\x32\x13.allfours.v1.Ruling\x12$\n\x07notices\x18\x03 \x03(\x0b\x32\x13.allfours.v1.Notice\x12 \n\x05turns\x18\x04 \x03(\x0b\x32\x11.allfours.v1.Turn\x12\'\n\x08\x66\x61rewell\x18\x05 \x01(\x0b\x32\x15.allfours.v1.Farewell\x12&\n\x08receipts\x18\x06 \x03(\x0b\x32\x14.allfours.v1.Receipt*g\n\tObjective\x12\x19\n\x15OBJECTIVE_UNSPECIFIED\x10\x00\x12\x13\n\x0fOBJECTIVE_PLACE\x10\x01\x12\x14\n\x10OBJECTIVE_STAKES\x10\x02\x12\x14\n\x10OBJECTIVE_POINTS\x10\x03*\xe4\x01\n\x0e\x46\x61rewellReason\x12\x1f\n\x1b\x46\x41REWELL_REASON_UNSPECIFIED\x10\x00\x12\x1c\n\x18\x46\x41REWELL_REASON_FINISHED\x10\x01\x12\x1b\n\x17\x46\x41REWELL_REASON_REFUSED\x10\x02\x12\x1e\n\x1a\x46\x41REWELL_REASON_SUPERSEDED\x10\x03\x12\x19\n\x15\x46\x41REWELL_REASON_FAULT\x10\x04\x12\x1d\n\x19\x46\x41REWELL_REASON_WITHDRAWN\x10\x05\x12\x1c\n\x18\x46\x41REWELL_REASON_STOPPING\x10\x06\x42\'\n\x0b\x61llfours.v1P\x01Z\x16\x61llfours/v1;allfoursv1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -37,18 +37,18 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'allfours.v1.session_pb2', _
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\013allfours.v1P\001Z\026allfours/v1;allfoursv1'
-  _globals['_OBJECTIVE']._serialized_start=1060
-  _globals['_OBJECTIVE']._serialized_end=1163
-  _globals['_FAREWELLREASON']._serialized_start=1166
-  _globals['_FAREWELLREASON']._serialized_end=1394
+  _globals['_OBJECTIVE']._serialized_start=1124
+  _globals['_OBJECTIVE']._serialized_end=1227
+  _globals['_FAREWELLREASON']._serialized_start=1230
+  _globals['_FAREWELLREASON']._serialized_end=1458
   _globals['_JOIN']._serialized_start=171
-  _globals['_JOIN']._serialized_end=368
-  _globals['_JOINED']._serialized_start=371
-  _globals['_JOINED']._serialized_end=696
-  _globals['_FAREWELL']._serialized_start=698
-  _globals['_FAREWELL']._serialized_end=771
-  _globals['_PLAYREQUEST']._serialized_start=773
-  _globals['_PLAYREQUEST']._serialized_end=853
-  _globals['_PLAYRESPONSE']._serialized_start=856
-  _globals['_PLAYRESPONSE']._serialized_end=1058
+  _globals['_JOIN']._serialized_end=392
+  _globals['_JOINED']._serialized_start=395
+  _globals['_JOINED']._serialized_end=720
+  _globals['_FAREWELL']._serialized_start=722
+  _globals['_FAREWELL']._serialized_end=795
+  _globals['_PLAYREQUEST']._serialized_start=797
+  _globals['_PLAYREQUEST']._serialized_end=877
+  _globals['_PLAYRESPONSE']._serialized_start=880
+  _globals['_PLAYRESPONSE']._serialized_end=1122
 # @@protoc_insertion_point(module_scope)

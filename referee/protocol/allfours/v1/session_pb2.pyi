@@ -112,6 +112,7 @@ class Join(_message.Message):
     STATEFUL_FIELD_NUMBER: _builtins.int
     WANTS_NOTICES_FIELD_NUMBER: _builtins.int
     PROTOCOL_MINOR_FIELD_NUMBER: _builtins.int
+    WANTS_RECEIPTS_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """The name that the bot would like to be shown under, for people. Empty = the referee chooses. Names are shortened and
     cleaned, and need not be honoured.
@@ -132,6 +133,8 @@ class Join(_message.Message):
     """Whether the bot wants Notices. False = none are sent."""
     protocol_minor: _builtins.int
     """The minor number of the protocol that the bot was written for, as in Joined.protocol_minor. 0 = the first."""
+    wants_receipts: _builtins.bool
+    """Whether the bot wants a Receipt of each game, with or without Notices. False = none are sent."""
     @_builtins.property
     def variants(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Names of the variants that the bot plays, as in RuleSet.name. Empty = all, also those it has never heard of."""
@@ -148,10 +151,11 @@ class Join(_message.Message):
         stateful: _builtins.bool = ...,
         wants_notices: _builtins.bool = ...,
         protocol_minor: _builtins.int = ...,
+        wants_receipts: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_max_in_flight", b"_max_in_flight", "max_in_flight", b"max_in_flight"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_max_in_flight", b"_max_in_flight", "language", b"language", "max_in_flight", b"max_in_flight", "name", b"name", "protocol_minor", b"protocol_minor", "sdk", b"sdk", "stateful", b"stateful", "variants", b"variants", "version", b"version", "wants_notices", b"wants_notices"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_max_in_flight", b"_max_in_flight", "language", b"language", "max_in_flight", b"max_in_flight", "name", b"name", "protocol_minor", b"protocol_minor", "sdk", b"sdk", "stateful", b"stateful", "variants", b"variants", "version", b"version", "wants_notices", b"wants_notices", "wants_receipts", b"wants_receipts"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__max_in_flight: _TypeAlias = _typing.Literal["max_in_flight"]  # noqa: Y015
     _WhichOneofArgType__max_in_flight: _TypeAlias = _typing.Literal["_max_in_flight", b"_max_in_flight"]  # noqa: Y015
@@ -316,6 +320,7 @@ class PlayResponse(_message.Message):
     NOTICES_FIELD_NUMBER: _builtins.int
     TURNS_FIELD_NUMBER: _builtins.int
     FAREWELL_FIELD_NUMBER: _builtins.int
+    RECEIPTS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def joined(self) -> Global___Joined:
         """The answer to Join, in the first message of a stream only."""
@@ -336,6 +341,12 @@ class PlayResponse(_message.Message):
     def farewell(self) -> Global___Farewell:
         """The session ends."""
 
+    @_builtins.property
+    def receipts(self) -> _containers.RepeatedCompositeFieldContainer[_notice_pb2.Receipt]:
+        """Receipts of games that are over, also beside a Farewell. Only for bots that asked for them in Join. Keep them before you
+        answer the turns of the same message: your next answer tells that you have them, and until then they may come again.
+        """
+
     def __init__(
         self,
         *,
@@ -344,10 +355,11 @@ class PlayResponse(_message.Message):
         notices: _abc.Iterable[_notice_pb2.Notice] | None = ...,
         turns: _abc.Iterable[_turn_pb2.Turn] | None = ...,
         farewell: Global___Farewell | None = ...,
+        receipts: _abc.Iterable[_notice_pb2.Receipt] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["farewell", b"farewell", "joined", b"joined"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["farewell", b"farewell", "joined", b"joined", "notices", b"notices", "rulings", b"rulings", "turns", b"turns"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["farewell", b"farewell", "joined", b"joined", "notices", b"notices", "receipts", b"receipts", "rulings", b"rulings", "turns", b"turns"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
