@@ -67,6 +67,9 @@ _NO_NETWORK: Final = re.compile(
 )
 """What tools say when they wanted to fetch something."""
 
+_BUILT: Final = PRODUCTS | {".venv", "venv"}
+"""Names of folders that builds write to; some make a virtual environment."""
+
 SHOWN_LINES: Final = 60
 
 
@@ -110,7 +113,7 @@ def missing_products(source: Built) -> tuple[str, ...]:
 
 def _is_product(path: str) -> bool:
     place = Path(path)
-    return not place.is_absolute() and "*" not in path and not PRODUCTS.isdisjoint(place.parts)
+    return not place.is_absolute() and "*" not in path and not _BUILT.isdisjoint(place.parts)
 
 
 def unbuilt(source: Built) -> Problem | None:

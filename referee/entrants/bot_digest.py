@@ -10,6 +10,7 @@ how it is built, the folders that builds write to (``target``, ``build``, ``dist
 therefore leave its products in one of these; a bot without ``build`` is judged by everything that is there.
 """
 
+import contextlib
 import hashlib
 import os
 import stat
@@ -38,7 +39,11 @@ TRACES = frozenset(
 PRODUCTS = frozenset({".build-home", ".gradle", "bin", "build", "dist", "node_modules", "obj", "out", "target"})
 """Names of folders that do not count for a bot that is built."""
 
+_NOT_OURS = frozenset({".build-home", ".gradle", "node_modules", "obj", "target"})
+_SYSTEM = ("/usr/", "/bin/", "/lib", "/sbin/")
+
 MOST_FILES = 20_000
+_MOST_STEPS = 40
 MOST_BYTES = 1 << 30
 
 
@@ -65,6 +70,39 @@ def command_digest(argv: Sequence[str], folder: Path) -> str:
     Raises ``OSError`` and ``TooLarge``.
     """
     return _digest(folder, sorted({word for word in argv if stat.S_ISREG(_mode(folder / word))}), argv)
+
+
+def outer_links(folder: Path, names: Sequence[str] = ()) -> list[tuple[str, Path]]:
+    """The links in a folder (or those of ``names`` in it) that lead out of it to something that is there, with the real place.
+
+    Traces and stores of tools are not looked into, and links to the system's own files do not count. Raises ``OSError`` and ``TooLarge``.
+    """
+    home = folder.resolve()
+    found = []
+    for name in sorted(names or _files(folder, _NOT_OURS)):
+        path = folder / name
+        try:
+            target = path.resolve(strict=True) if path.is_symlink() else None
+        except (OSError, RuntimeError):
+            continue  # it leads nowhere, or round in a circle
+        if target is not None and not target.is_relative_to(home) and not str(target).startswith(_SYSTEM):
+            found.append((name, target))
+    return found
+
+
+def linked_files(folder: Path, names: Sequence[str] = ()) -> tuple[Path, ...]:
+    """What a sandbox has to show besides the folder for the links in it to lead somewhere: every step of each, to the file."""
+    found: dict[Path, None] = {}
+    with contextlib.suppress(OSError, TooLarge):
+        for name, target in outer_links(folder, names):
+            step = folder / name
+            for _ in range(_MOST_STEPS):
+                if not step.is_symlink():
+                    break
+                step = Path(os.path.normpath(step.parent / step.readlink()))
+                found[step] = None
+            found[target] = None
+    return tuple(found)
 
 
 def differing_files(one: tuple[Path, Sequence[str], bool], other: tuple[Path, Sequence[str], bool]) -> list[str]:

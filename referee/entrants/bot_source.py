@@ -13,7 +13,7 @@
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,7 +25,14 @@ from referee.definitions.problems import Problem, ProblemsError, near, plain, sh
 from referee.definitions.sections import Section
 from referee.definitions.shipped import sample_bots, sample_root
 from referee.definitions.toml_file import parse, read_text
-from referee.entrants.bot_digest import TooLarge, command_digest, file_digest, folder_digest
+from referee.entrants.bot_digest import (
+    TooLarge,
+    command_digest,
+    file_digest,
+    folder_digest,
+    linked_files,
+    outer_links,
+)
 from referee.seats.program import Command, bot_command
 
 LARGEST = 16 * 1024
@@ -89,7 +96,15 @@ class BotSource:
 
     def command(self) -> Command:
         """How to start it."""
-        return bot_command(self.argv, self.folder, self.name, only=self.only)
+        return with_links(bot_command(self.argv, self.folder, self.name, only=self.only))
+
+
+def with_links(command: Command) -> Command:
+    """The same command, for which a sandbox shows the files that links in the bot's folder lead to."""
+    if not (command.whole or command.only):
+        return command
+    linked = linked_files(command.folder, command.only)
+    return replace(command, reads=(*command.reads, *linked)) if linked else command
 
 
 def find_bot(text: str, relative_to: Path | str, *, name: str | None = None, version: str | None = None) -> BotSource:
@@ -172,6 +187,7 @@ def _from_folder(folder: Path, name: str | None, version: str | None) -> BotSour
     except ProblemsError as error:
         raise BotError(error.problems) from None
     digest = _digested(str(folder), lambda: folder_digest(folder, built=bool(manifest.build)))
+    _refuse_linked_folders(folder)
     return BotSource(
         _named(str(folder), name or manifest.name),
         version or manifest.version,
@@ -185,10 +201,22 @@ def _from_folder(folder: Path, name: str | None, version: str | None) -> BotSour
 
 
 def _script(path: Path, name: str | None, version: str | None) -> BotSource:
+    """A bot of one file. It may be named by a link: then it runs where the file is, under the link's name."""
     digest = _digested(str(path), lambda: file_digest(path))
-    argv = (sys.executable, path.name)
     named = _named(str(path), name or path.stem)
-    return BotSource(named, version or digest[:8], argv, path.parent, digest, only=(path.name,))
+    file = path.resolve()
+    return BotSource(named, version or digest[:8], (sys.executable, file.name), file.parent, digest, only=(file.name,))
+
+
+def _refuse_linked_folders(folder: Path) -> None:
+    """A linked file counts with its content, but what lies in a linked folder could change without anybody's notice."""
+    try:
+        links = [name for name, target in outer_links(folder) if target.is_dir()]
+    except (OSError, TooLarge):
+        return  # told where the digest is made
+    if links:
+        found = f"{shown(links[0])}, a link to a folder outside"
+        raise _bot_error(str(folder), found, "its own files, and links to files", "copy that folder into the bot's")
 
 
 def _digested(bot: str, digest: Callable[[], str]) -> str:

@@ -18,7 +18,8 @@ from referee.definitions.names import is_name
 from referee.definitions.problems import Problem, near, one_of, plain, shown
 from referee.definitions.sections import BotSection
 from referee.entrants.bot_build import require_built
-from referee.entrants.bot_source import BotError, BotSource, command_bot, find_bot
+from referee.entrants.bot_digest import TooLarge, outer_links
+from referee.entrants.bot_source import BotError, BotSource, command_bot, find_bot, with_links
 from referee.rules import RuleSetError, variant, variant_names
 from referee.seats.program import Command, bot_command
 
@@ -59,7 +60,8 @@ class Entrant:
         """How to start it; ``ValueError`` for a remote one, which nobody here can start."""
         if self.folder is None:
             raise ValueError(f"{self.key} dials in from elsewhere")
-        return bot_command(self.argv, self.folder, self.key, only=self.only)
+        command = bot_command(self.argv, self.folder, self.key, only=self.only)
+        return command if self.submitted else with_links(command)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +185,7 @@ def _submissions(definition: Definition, place: int, entry: BotSection, skipped:
     for path in paths:
         try:
             source = find_bot(os.path.abspath(definition.folder / path), definition.folder)  # noqa: PTH100 (without ..)
+            _refuse_links(Path(os.path.abspath(definition.folder / path)), source)  # noqa: PTH100
             _check_variant(definition, source)
             require_built([source])
         except BotError as error:
@@ -195,6 +198,19 @@ def _submissions(definition: Definition, place: int, entry: BotSection, skipped:
             folder = file.stem if file.suffix == ".py" else file.name
             found.append(_Candidate(place, entry, source.name, source, folder))
     return found
+
+
+def _refuse_links(place: Path, source: BotSource) -> None:
+    """A stranger's link could show the bot a file of ours in its sandbox, so none of a submission leads out of it."""
+    try:
+        links = [place.name] if place.is_symlink() else [name for name, _ in outer_links(source.folder, source.only)]
+    except (OSError, TooLarge):
+        return  # told where the digest is made
+    if links:
+        found, remedy = f"{shown(links[0])}, a link that leads out of it", "put the file itself in its place"
+        raise BotError(
+            [Problem(plain(str(place)), 0, "the bot", found, "a submission without links to outside", remedy)]
+        )
 
 
 def _check_variant(definition: Definition, source: BotSource) -> None:

@@ -17,6 +17,7 @@ import referee
 from referee import deals
 from referee.definitions.definition import Definition, restore_definition
 from referee.entrants.bot_digest import folder_digest
+from referee.entrants.bot_source import with_links
 from referee.entrants.entrants import Entrant, Roster, enter
 from referee.faults import PROFILES
 from referee.proceedings import Limits
@@ -300,7 +301,8 @@ def _command(entrant: Entrant, private: Sequence[Path]) -> Command | None:
         for path in private
         if f"{path}/".startswith(seen) and not any(f"{place}/".startswith(f"{path}/") for place in own)
     )
-    return bot_command(entrant.argv, entrant.folder, entrant.key, hides=hides)
+    command = bot_command(entrant.argv, entrant.folder, entrant.key, hides=hides)
+    return command if entrant.submitted else with_links(command)
 
 
 def host() -> dict[str, str]:
