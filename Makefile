@@ -7,7 +7,7 @@ BIN := .venv/bin
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv league bots test lint format types imports proto-lint check-generated coverage oracle mutants chaos bench scale proof error-rates variance docs clean
+.PHONY: help venv league bots test lint format types imports proto-lint check-generated coverage oracle mutants chaos check-load bench scale proof error-rates variance docs clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r name what; do printf '  make %-16s %s\n' "$$name" "$$what"; done
@@ -81,6 +81,9 @@ mutants: .venv/dev.stamp ## mutation testing of the rules, taken up where it sto
 
 chaos: .venv/dev.stamp ## kill a referee a thousand times while it plays, and prove that nothing is lost
 	@$(BIN)/python -m tests.chaos
+
+check-load: .venv/dev.stamp ## check the sample bots 300 times beside eight busy loops: no verdict may be false (an hour)
+	@$(BIN)/python -m tests.check.under_load $(LOAD)
 
 bench: .venv/dev.stamp ## run each benchmark; each prints its ratio to a yardstick of the same run
 	@$(BIN)/python -c 'import pyspiel' 2>/dev/null || $(BIN)/python -m pip install -q open_spiel || echo 'bench: open_spiel is not to be had here, the kernel has no yardstick'

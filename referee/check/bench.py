@@ -321,7 +321,7 @@ class Bench:
             lone = session.lone()
             found = self.room.where(lone) if lone is not None else None
             if found is not None:
-                found[0].lost = True
+                found[0].lost, found[0].last = True, found[1]
                 self.room.close(found[0])
                 if found[0].stated and found[0].poke is None:
                     self._mistrust()

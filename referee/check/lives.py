@@ -17,6 +17,7 @@ from referee.check.pokes import Poke
 from referee.check.position import Position
 from referee.check.requirements import LEAST
 from referee.check.room import Asking, Late, Match
+from referee.check.scribe import WELCOME
 from referee.check.shrink import Witnesses
 from referee.faults import Fault
 from referee.protocol import wire
@@ -82,9 +83,10 @@ async def _strange_welcome(bench: Bench) -> None:
     """Whether the bot plays on after an answer to Join with things that it does not know."""
     bench.subject.poke_joined = False
     tally, match = bench.scribe.tally, next(matches(bench, "second life"))
-    asking = await _one_deal(bench, match)
+    asking = await _one_deal(bench, match, WELCOME)
+    bench.scribe.begin("second life")
     if asking.silent or asking.lost:
-        plain = await _one_deal(bench, match)
+        plain = await _one_deal(bench, match, "second life")
         if bench.over or plain.silent or plain.lost:
             return  # it is no matter of the welcome
         await bench.see_off(wire.FAREWELL_REASON_STOPPING, "It is started once more.")
@@ -93,7 +95,8 @@ async def _strange_welcome(bench: Bench) -> None:
             bench.scribe.failed_again(bench.over)
             return
         bench.subject.poke_joined = False
-        asking = await _one_deal(bench, match)
+        asking = await _one_deal(bench, match, WELCOME)
+        bench.scribe.begin("second life")
     tally.chance(_JOINED.rule, "second life")
     if asking.silent or asking.lost:
         sentence = f"With {_JOINED.about} it did not answer any more. Without that it does."
@@ -101,9 +104,11 @@ async def _strange_welcome(bench: Bench) -> None:
         bench.scribe.breach(_JOINED.rule, fault, sentence, origin=_JOINED.name, poke=_JOINED.name)
 
 
-async def _one_deal(bench: Bench, match: Match) -> Asking:
+async def _one_deal(bench: Bench, match: Match, phase: str) -> Asking:
+    """One deal after a Join. What becomes of the bot after a strange welcome is judged by who gave it."""
     losses = bench.losses
-    asking = bench.room.play(replace(match, deals=1), "second life")
+    bench.scribe.phase = phase
+    asking = bench.room.play(replace(match, deals=1), phase)
     asking.poke = _JOINED
     await bench.settle()
     asking.lost = asking.lost or (bench.losses > losses and not asking.silent and not asking.answers)
@@ -248,11 +253,13 @@ async def _one_turn_out(bench: Bench, playing: list[Asking]) -> None:
         await asyncio.sleep(0)
 
 
-async def _silent_again(bench: Bench, asking: Asking) -> bool:
-    """Whether a bot that was late at its first turn is so in another life too: once may be the machine's doing."""
+async def _again(bench: Bench, asking: Asking) -> bool:
+    """Whether a bot that was late or gone at its first turn is so in another life too: once may be chance, or the machine."""
     if bench.over or asking.last is None:
         return not bench.over
     (again,) = await bench.ask([asking.last], "retest", _RESTART)
+    if again.answer is not None and asking.lost:
+        bench.scribe.no_matter_of_the_poke()
     return again.answer is None
 
 
@@ -276,7 +283,7 @@ async def _go_on(bench: Bench, before: dict[Asking, int]) -> None:
     await bench.settle(refill=look)
     look()
     for asking in waiting:
-        if asking.lost or (asking.silent and await _silent_again(bench, asking)):
+        if (asking.lost or asking.silent) and await _again(bench, asking):
             what = "did not answer" if asking.silent else "was gone"
             told = f"Started again in the middle of a game, it {what} at the first turn of it."
             fault = Fault.TIMEOUT_MOVE if asking.silent else Fault.CRASH

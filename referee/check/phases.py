@@ -176,10 +176,26 @@ def _is_sound(asking: Asking) -> bool:
 
 async def _poke(bench: Bench, position: Position, poke: Poke) -> bool:
     """Pokes one turn; false if that went wrong."""
-    scribe = bench.scribe
     (asking,) = await bench.ask([position], "pokes", poke)
+    if asking.lost:
+        return await _lost_again(bench, position, poke)
     if asking.silent and not bench.over:  # once late may be the machine's doing
         (asking,) = await bench.ask([position], "pokes", poke)
+    return _judge_poke(bench, position, poke, asking)
+
+
+async def _lost_again(bench: Bench, position: Position, poke: Poke) -> bool:
+    """A bot that was lost at a poke is asked once more; only if it is lost again the poke is to blame."""
+    again = await bench.ask([position], "pokes", poke)  # of a bot that is given up nobody knows
+    if again and again[0].answer is None:
+        bench.losses -= again[0].lost  # which shows the same as the first
+        return _judge_poke(bench, position, poke, again[0])
+    bench.scribe.no_matter_of_the_poke()
+    return bool(again) and _judge_poke(bench, position, poke, again[0])
+
+
+def _judge_poke(bench: Bench, position: Position, poke: Poke, asking: Asking) -> bool:
+    scribe = bench.scribe
     if _is_sound(asking):
         scribe.tally.chance(poke.rule, "pokes")
         return True

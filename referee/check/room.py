@@ -71,7 +71,7 @@ class Asking:
 
     ``answer`` is the last one heard there, ``silent`` and ``lost`` say that the bot was late or gone when asked here,
     ``broke`` which rules it broke here; ``stated``, that decisions of its own seat were made for it before;
-    ``last`` is the position at which it was late; ``course`` the game that the bot is led through. ``match`` is the game
+    ``last`` is the position at which it was late or gone; ``course`` the game that the bot is led through. ``match`` is the game
     that is played here, which ends after so many answers (``ends_at``); ``held`` is what the umpire has said and nobody
     has been told yet.
     """

@@ -18,7 +18,10 @@ from referee.seats.keeper import Loss
 from referee.seats.launch import BotProcess
 
 _EVERY_ANSWER = ("AF-PROTO-001", "AF-PROTO-002", "AF-PROTO-003", "AF-CLOCK-001")
-NOT_COUNTED = frozenset({"shrinking", "confirming", "retest", "asking alone", "replay"})
+WELCOME = "strange welcome"
+"""The phase of one deal after an answer to Join with unknown values: what comes of it is judged by itself."""
+
+NOT_COUNTED = frozenset({"shrinking", "confirming", "retest", "asking alone", "replay", WELCOME})
 """Phases that ask again what was asked before; they count for nothing."""
 
 _EVERY_MESSAGE = ("AF-PROTO-004", "AF-PROTO-005", "AF-LIFE-002")
@@ -76,6 +79,7 @@ class Scribe:
         self.talk: list[dict[str, Any]] = []
         self._batch, self._batch_further = 0, False
         self._subject: Subject | None = None
+        self._poked: Loss | None = None
 
     def begin(self, phase: str, **facts: Any) -> None:
         """A phase begins."""
@@ -117,15 +121,16 @@ class Scribe:
         """The bot joined before, and does not any more."""
         self.breach("AF-LIFE-001", Fault.START_FAILED, f"Started again, it did not join. {reason}")
 
-    def lost(self, loss: Loss, found: tuple[Asking, Position] | None, room: Room) -> None:
+    def lost(self, loss: Loss, found: tuple[Asking, Position] | None, room: Room | None) -> None:
         """The bot was lost for another reason than silence."""
         asking, position = found if found is not None else (None, None)
         self.log.emit("lost", fault=str(loss.fault), sentence=loss.sentence)
         if asking is not None and asking.poke is not None:
-            return  # whoever poked judges what came of it
+            self._poked = loss  # whoever poked judges what came of it
+            return
         if (asking.phase if asking is not None else self.phase) in NOT_COUNTED:
             return
-        told, courses = courses_before(self._subject, room, asking)
+        told, courses = courses_before(self._subject, room, asking) if room is not None else ("", ())
         rule = "AF-LIFE-004" if loss.fault in _RESOURCES else "AF-LIFE-002"
         if loss.fault is Fault.PROTOCOL:
             rule = "AF-PROTO-004" if "AF-PROTO-004" in loss.sentence else rule
@@ -141,9 +146,15 @@ class Scribe:
             position=position,
             did="nothing: it was gone",
             log_tail=tail,
-            company=len(room.open_turns()),
+            company=0 if room is None else len(room.open_turns()),
             courses=courses,
         )
+
+    def no_matter_of_the_poke(self) -> None:
+        """The loss at the last poke did not come again: the bot was lost there by chance, and that is a breach by itself."""
+        loss, self._poked = self._poked, None
+        if loss is not None:
+            self.lost(loss, None, None)
 
     def left(self, end: Exit | None, *, local: bool) -> None:
         """The bot was sent off."""

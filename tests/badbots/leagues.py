@@ -35,6 +35,10 @@ BOXED: Final = {"snoops", "starts_many_processes", "crashes"}
 A_LAP: Final = 12
 """Bad bots in one lap: more would all start at once."""
 
+STALL: Final = "the referee stalled for "
+REPLAYS: Final = 10
+"""How often a game is played again that is no contest for a stall of ours, as a league plays it again: a busy machine has many."""
+
 SLOW: Final = Limits(1_500_000, 0, 0)
 PATIENT: Final = Limits(60_000_000, 0, 0)
 TIGHT: Final = BotLimits(memory_mib=128, processes=8, descriptors=64, output_total=1 << 20)
@@ -65,6 +69,7 @@ class Findings:
     sentences: dict[str, list[str]] = field(default_factory=dict)
     records: dict[str, Record] = field(default_factory=dict)
     no_contests: list[str] = field(default_factory=list)
+    stalled: set[str] = field(default_factory=set)
     withdrawn: dict[str, str] = field(default_factory=dict)
     logs: dict[str, str] = field(default_factory=dict)
     expected: dict[str, str] = field(default_factory=dict)
@@ -81,7 +86,10 @@ class Findings:
             self.add(game.seats[entry["seat"]], verdict, entry["sentence"])
 
     def no_contest(self, game: GamePlan, reason: str) -> None:
-        self.no_contests.append(f"{game.fixture_id}: {reason}")
+        if reason.startswith(STALL):
+            self.stalled.add(game.fixture_id)
+        else:
+            self.no_contests.append(f"{game.fixture_id}: {reason}")
 
     def ruled(self, game: GamePlan, ruling: Ruling) -> None:
         pass
@@ -170,7 +178,12 @@ def play(lap: str) -> Findings:
         plan = replace(plan, sandbox="bubblewrap")
     games = games_of(bots, plan)
     findings = Findings(expected={game.fixture_id: expected(plan, game) for game in games if game.set_id == "control"})
-    asyncio.run(ImpatientLap(plan, games, Sink(findings), asyncio.Event()).play())
+    for _ in range(REPLAYS):
+        asyncio.run(ImpatientLap(plan, games, Sink(findings), asyncio.Event()).play())
+        games = [game for game in games if game.fixture_id in findings.stalled]
+        findings.stalled.clear()
+        if not games:
+            break
     findings.digests = {key: result_digest(record) for key, record in findings.records.items()}
     for key in plan.bots:
         log = plan.log_dir / f"{key.replace('#', '-')}.log"

@@ -73,6 +73,7 @@ def test_the_good_bots_are_blamed_for_nothing_and_their_own_games_are_what_they_
 def test_every_game_ends_with_a_result_unless_its_bot_was_given_up(lap: str) -> None:
     findings = play(lap)
     assert not findings.no_contests
+    assert not findings.stalled
     given_up = {bot.name for bot in laps()[lap] if bot.games == "none"}
     assert findings.withdrawn.keys() == given_up
     assert len(findings.records) == 2 + 2 * (len(laps()[lap]) - len(given_up))
