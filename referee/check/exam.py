@@ -8,7 +8,7 @@ from referee.check.bench import Bench
 from referee.check.blame import find_blame
 from referee.check.events import EventLog
 from referee.check.growth import endurance
-from referee.check.lives import later_lives, leave_again
+from referee.check.lives import later_lives, leave_again, line_lost
 from referee.check.phases import agenda, at_random, directed, doctor, long_games, pokes
 from referee.check.plan import Plan
 from referee.check.requirements import SelectionError, requirements
@@ -106,6 +106,7 @@ async def _first_life(bench: Bench, result: Result) -> None:
             await endurance(bench, plan.long_deals)
         await find_blame(bench)
         await result.witnesses.shrink(bench)
+        await line_lost(bench)
     if not bench.over:
         bench.scribe.begin("farewell")
         await bench.see_off(wire.FAREWELL_REASON_FINISHED, "The first part of the check is over.")

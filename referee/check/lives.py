@@ -5,6 +5,7 @@ middle of games. The third life has to go on with these.
 """
 
 import asyncio
+import contextlib
 from dataclasses import replace
 from itertools import cycle, islice
 from typing import Any
@@ -17,10 +18,11 @@ from referee.check.pokes import Poke
 from referee.check.position import Position
 from referee.check.requirements import LEAST
 from referee.check.room import Asking, Late, Match
-from referee.check.scribe import WELCOME
+from referee.check.scribe import LINE_LOST, WELCOME
 from referee.check.shrink import Witnesses
 from referee.faults import Fault
 from referee.protocol import wire
+from referee.seats.keeper import GRACE_SECONDS
 
 _RESTART = Poke(
     "restart", "AF-ROBUST-005", "a turn of a game that was begun before it was started", lambda _r, _t: None
@@ -39,12 +41,56 @@ _MEMORY = {
 }
 
 
+async def line_lost(bench: Bench) -> None:
+    """A bot that dials in loses its line in the middle of games: the same process joins once more, and has to go on.
+
+    Of one that does not dial again nothing is known, for it need not.
+    """
+    tally = bench.scribe.tally
+    if bench.attendant.local or bench.over or _RESTART.rule not in tally.scores:
+        return
+    if bench.plays_all:
+        tally.waive(_RESTART.rule, _MEMORY[bench.subject.stateful])
+        return
+    source = matches(bench, "line lost")
+    bench.scribe.begin(LINE_LOST)
+    playing = bench.play([replace(next(source), hold_at=2) for _ in range(2 * LEAST)], "restart")
+    await _until_under_way(bench, playing)
+    if bench.over:
+        return
+    await _one_turn_out(bench, playing)
+    bench.subject.hang_up()
+    bench.session.lost_stream(cautious=False)
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(bench.subject.ready.wait(), GRACE_SECONDS)
+    if not bench.subject.ready.is_set():
+        tally.waive(_RESTART.rule, "it does not dial again when its line is lost")
+        bench.over = "When its line was lost it did not dial again."
+        bench.room.clear()
+        return
+    losses = bench.losses
+    for asking in playing:
+        bench.room.release(asking)
+        asking.poke, asking.ends_at = _RESTART, asking.answers + 1
+    await bench.settle()
+    gone = [asking for asking in playing if asking.silent or asking.lost]
+    answered = sum(asking.ends_at == asking.answers for asking in playing)
+    tally.chance(_RESTART.rule, LINE_LOST, times=answered)
+    if gone or bench.losses > losses or bench.over:
+        silent = any(asking.silent for asking in playing)
+        told = f"It dialled again when its line was lost, joined, and {'did not answer' if silent else 'was gone'}."
+        fault = Fault.TIMEOUT_MOVE if silent else Fault.CRASH
+        bench.scribe.breach(_RESTART.rule, fault, told, origin=_RESTART.name, poke=_RESTART.name)
+
+
 async def later_lives(bench: Bench, witnesses: Witnesses) -> None:
     """The second and third life, as far as they are of use."""
     tally = bench.scribe.tally
     if not bench.attendant.local:
+        again = tally.scores.get(_RESTART.rule)
         for rule in _NEEDS_A_PROCESS:
-            tally.waive(rule, "its process is not ours to start")
+            if rule not in tally.waived and not (again and again.least and rule == _RESTART.rule):
+                tally.waive(rule, "its process is not ours to start")
         return
     if bench.subject.stateful:
         tally.waive("AF-ROBUST-002", "it says that it has a memory")

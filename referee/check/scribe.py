@@ -21,7 +21,10 @@ _EVERY_ANSWER = ("AF-PROTO-001", "AF-PROTO-002", "AF-PROTO-003", "AF-CLOCK-001")
 WELCOME = "strange welcome"
 """The phase of one deal after an answer to Join with unknown values: what comes of it is judged by itself."""
 
-NOT_COUNTED = frozenset({"shrinking", "confirming", "retest", "asking alone", "replay", WELCOME})
+LINE_LOST = "line lost"
+"""The phase in which a bot that dials in has to dial again: what comes of it is judged by itself too."""
+
+NOT_COUNTED = frozenset({"shrinking", "confirming", "retest", "asking alone", "replay", WELCOME, LINE_LOST})
 """Phases that ask again what was asked before; they count for nothing."""
 
 _EVERY_MESSAGE = ("AF-PROTO-004", "AF-PROTO-005", "AF-LIFE-002")
@@ -119,6 +122,8 @@ class Scribe:
 
     def failed_again(self, reason: str) -> None:
         """The bot joined before, and does not any more."""
+        if self.phase == LINE_LOST:
+            return
         self.breach("AF-LIFE-001", Fault.START_FAILED, f"Started again, it did not join. {reason}")
 
     def lost(self, loss: Loss, found: tuple[Asking, Position] | None, room: Room | None) -> None:

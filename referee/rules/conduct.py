@@ -109,7 +109,7 @@ ROBUST: Final[tuple[Clause, ...]] = (
     Clause(
         "AF-ROBUST-005",
         "Going on after a restart",
-        "A bot that is started again answers the open turns of games that it began in an earlier life.",
+        "A bot that is started again, or dials in again, answers the open turns of games that it began before.",
         _WIRE,
     ),
     Clause(

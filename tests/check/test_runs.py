@@ -62,7 +62,7 @@ def dial_in(address: str, token: str, folder: Path, text: str) -> subprocess.Pop
     return subprocess.Popen([sys.executable, "far.py"], cwd=folder, env=environment)
 
 
-def remote(folder: Path, port: int, text: str, **more: Any) -> Any:
+def remote(folder: Path, port: int, text: str, code: int = 0, **more: Any) -> Any:
     plan = plan_of(None, folder, listen=f"127.0.0.1:{port}", token="t", wait_seconds=30.0, lives=3, **more)
     far: list[subprocess.Popen[bytes]] = []
 
@@ -73,7 +73,7 @@ def remote(folder: Path, port: int, text: str, **more: Any) -> Any:
     later.start()
     try:
         report = examined(plan)
-        assert far[0].wait(30) == 0 or broken(report)
+        assert far[0].wait(60) == code or broken(report)
         return report
     finally:
         later.join()
@@ -95,7 +95,8 @@ def test_a_bot_that_dials_in_is_checked_as_far_as_one_can_from_here(tmp_path: Pa
     assert broken(report) == set()
     assert report.exit_code is Exit.CONFORMS
     apart = {row.requirement.id for row in report.judgement.rows if row.verdict is Verdict.NOT_APPLICABLE}
-    assert apart == {"AF-LIFE-001", "AF-LIFE-003", "AF-LIFE-004", "AF-ROBUST-005"}
+    assert apart == {"AF-LIFE-001", "AF-LIFE-003", "AF-LIFE-004"}
+    assert "AF-ROBUST-005" in {row.requirement.id for row in report.judgement.rows if row.verdict is Verdict.PASS}
 
 
 def test_a_remote_bot_that_reneges_is_found_out(tmp_path: Path) -> None:
@@ -107,6 +108,55 @@ def test_a_remote_bot_that_reneges_is_found_out(tmp_path: Path) -> None:
         "run(choose)\n"
     )
     assert broken(remote(tmp_path, free_port(), text)) == {"AF-PLAY-002", "AF-PLAY-003"}
+
+
+NOT_TWICE = """
+import os
+from referee.bot import Bot, run
+class Once(Bot):
+    seen = 0
+    def joined(self, joined):
+        self.seen += 1
+        if self.seen > 1:
+            {does}
+    def choose(self, turn):
+        if self.seen > 1:
+            {thinks}
+        return turn.legal[0]
+run(Once())
+"""
+
+
+@pytest.mark.parametrize(
+    ("does", "thinks", "told"),
+    [
+        ("raise RuntimeError('joined twice')", "pass", "was gone"),
+        ("os._exit(1)", "pass", "was gone"),
+        ("pass", "import time; time.sleep(4)", "did not answer"),
+    ],
+    ids=["raises", "exits", "hangs"],
+)
+def test_a_bot_that_cannot_join_twice_in_one_process_is_found_out(
+    tmp_path: Path, does: str, thinks: str, told: str
+) -> None:
+    report = remote(tmp_path, free_port(), NOT_TWICE.format(does=does, thinks=thinks), limits=clock(1_500))
+    assert broken(report) == {"AF-ROBUST-005"}
+    (row,) = [row for row in report.judgement.rows if row.requirement.id == "AF-ROBUST-005"]
+    assert row.witness is not None
+    assert told in row.witness.breach.sentence
+
+
+def test_a_bot_that_does_not_dial_again_is_blamed_for_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("referee.check.lives.GRACE_SECONDS", 2.0)
+    text = (
+        "from referee import _bot_dial\n_bot_dial.Patience.__init__.__defaults__ = (-1.0, 0.25, 4.0, 30.0)\n"
+        + ANY_LEGAL
+    )
+    report = remote(tmp_path, free_port(), text, code=1)
+    assert broken(report) == set()
+    (row,) = [row for row in report.judgement.rows if row.requirement.id == "AF-ROBUST-005"]
+    assert row.verdict is Verdict.NOT_APPLICABLE
+    assert row.reason == "it does not dial again when its line is lost"
 
 
 def test_nobody_dials_in(tmp_path: Path) -> None:
