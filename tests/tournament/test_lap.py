@@ -4,6 +4,7 @@ import asyncio
 import tempfile
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -17,7 +18,7 @@ from referee.proceedings import Limits
 from referee.record import result_digest
 from referee.rules import variant
 from referee.seats.house import house
-from referee.seats.keeper import LocalKeeper
+from referee.seats.keeper import LocalKeeper, RemoteKeeper
 from referee.seats.program import Command
 from referee.seats.sandbox import SandboxError
 from referee.seats.trees import marker_of, owner, processes
@@ -299,6 +300,39 @@ def test_a_stall_excuses_nobody_twice_in_one_game(tmp_path: Path) -> None:
     asyncio.run(story())
     assert [one.excused for one in told] == [(NAMES[1],), (NAMES[1], NAMES[2])]
     assert {one.fixture_id for one in told} == {game.fixture_id}
+
+
+def test_games_wait_for_a_remote_bot_that_is_away_and_the_others_go_on(tmp_path: Path) -> None:
+    """However many wait, those behind them are reached; and the bot's keeper is told that it is wanted."""
+    names = ("far", "x", "y", "z")
+    plan = plan_of(tmp_path, dict.fromkeys(names[1:], ANY))
+    plan.bots["far"] = BotPlan("far", "1", None, "token")
+    with_it = [replace(game, set_id=f"far-{game.set_id}") for game in games_of(names[:3], 300, [0])]
+    without = games_of(names[1:], 5, [0])
+
+    async def story() -> None:
+        lap = Lap(plan, [*with_it, *without], Sink(), asyncio.Event())
+        for key in names:
+            guest = new_guest(plan, lap._hall, key, 0)
+            make: Any = RemoteKeeper if key == "far" else LocalKeeper
+            lap._keepers[key, 0] = make(guest, lap._hall, lambda _fault, _sentence: None, 600)
+            lap._load[key, 0] = 0
+        far = lap._keepers["far", 0]
+        assert isinstance(far, RemoteKeeper)
+        lap._feed()
+        assert [game.set_id for game in lap._plans.values()] == [game.set_id for game in without]
+        assert [game.set_id for game in lap._queue] == [game.set_id for game in with_it]  # in their order
+        assert far.wanted
+        far.guest.ready.set()
+        lap._feed()
+        assert len(lap._plans) == 64  # as many as the other two take
+        assert not far.wanted
+        far.guest.ready.clear()
+        lap._queue.clear()
+        lap._feed()
+        assert not far.wanted
+
+    asyncio.run(story())
 
 
 def test_a_stall_of_the_referee_is_not_charged_to_the_answers_that_wait_meanwhile(tmp_path: Path) -> None:
