@@ -5,6 +5,7 @@ import datetime as dt
 import secrets
 import shlex
 import signal
+import sys
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -271,7 +272,8 @@ def named(plan: Plan) -> str:
     command = plan.command
     if command is None:
         return f"--listen {plan.listen}"
-    if not command.whole and len(command.argv) != 2:
+    lone_script = command.argv[0] == sys.executable and len(command.argv) == 2 and command.argv[1].endswith(".py")
+    if not command.whole and not lone_script:
         return shlex.quote(shlex.join(command.argv))
     path = command.folder if command.whole else command.folder / command.argv[1]
     return shlex.quote(str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path))
