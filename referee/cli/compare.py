@@ -7,20 +7,20 @@ from contextlib import contextmanager
 from enum import IntEnum, StrEnum
 from itertools import cycle, islice
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
 from referee.cli import app
+from referee.cli.asked import asked_for, names_for
 from referee.cli.dry import seconds_of
 from referee.cli.run import LEAGUES, Output, OutputOption, Sandbox, SandboxOption, WorkersOption, shut_in, stopping
 from referee.cli.run import toml_text as quoted
 from referee.cli.screen import Quiet, Screen
-from referee.definitions.definition import Definition, parse_definition
+from referee.definitions.definition import Definition
 from referee.entrants.bot_build import require_built
-from referee.entrants.entrants import enter
 from referee.report.endings import comparison_of, ending_lines, verdict_lines, version_name
 from referee.report.page import write_report
 from referee.rules import RuleSetError, variant
@@ -99,8 +99,7 @@ def compare(
     Exit codes: 0 NEW is better or not different, 3 worse, 4 not decided, 1 failed, 2 asked wrongly, 130 stopped.
     """
     text = definition_text(old, new, against or [], variant_, seats, length, alpha, margin, max_games, seed)
-    definition = parse_definition(text, folder=Path.cwd())
-    roster = enter(definition)
+    definition, roster = asked_for(text, [old, new, *dict.fromkeys(against or [])], _WORDS)
     require_built(roster.entrants)
     console = Console(stderr=True)
     seconds = seconds_of(time) if time is not None else None
@@ -114,6 +113,18 @@ def compare(
     if roster.entrants[0].digest == roster.entrants[1].digest:
         console.print("OLD and NEW are the same program, file by file.", style="yellow", markup=False)
     raise typer.Exit(_play(path, workers, output, choice.kind, console, seconds))
+
+
+_WORDS: Final = {
+    "seats": ("--seats", "give --seats {}"),
+    "variant": ("--variant", "give --variant {}"),
+    "length": ("--length", "give --length {}"),
+    "alpha": ("--alpha", "give --alpha {}"),
+    "margin": ("--margin", "give --margin {}"),
+    "seed": ("--seed", "give --seed {}"),
+    "sets": ("--max-games", "give another --max-games"),
+}
+"""What the fields of its definition are on the command line."""
 
 
 def definition_text(
@@ -135,6 +146,7 @@ def definition_text(
     if len(against) > places:
         raise typer.BadParameter(f"there is room for {places} others, not {len(against)}; give --seats")
     others = list(islice(cycle(against or [old]), places))
+    names = names_for(others)
     lines = [
         f"[tournament]\nname = {quoted(f'{new} against {old}'[:80])}",
         f"variant = {quoted(game)}\nseats = {table}\nlength = {quoted(length.value)}",
@@ -142,7 +154,11 @@ def definition_text(
         f"margin = {margin!r}" if margin is not None else "",
         f"seed = {quoted(seed)}" if seed is not None else "",
         f'[[bots]]\npath = {quoted(old)}\nname = "old"\n[[bots]]\npath = {quoted(new)}\nname = "new"',
-        *(f"[[bots]]\npath = {quoted(bot)}\ncopies = {others.count(bot)}" for bot in dict.fromkeys(others)),
+        *(
+            f"[[bots]]\npath = {quoted(bot)}\ncopies = {others.count(bot)}"
+            + (f"\nname = {quoted(names[bot])}" if bot in names else "")
+            for bot in dict.fromkeys(others)
+        ),
     ]
     return "\n".join(lines) + "\n"
 

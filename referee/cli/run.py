@@ -16,16 +16,17 @@ from rich.console import Console
 
 from referee.check.script import play_script, read_script
 from referee.cli import app
+from referee.cli.asked import asked_for, names_for
 from referee.cli.begin import begun, entered, seasons, timed
 from referee.cli.dry import dry_lines, seconds_of
 from referee.cli.options import given, refuse_idle, refuse_together
 from referee.cli.screen import Quiet, Screen
 from referee.cli.tables import counted, json_table, notes, plain_table, rich_table
 from referee.definitions.changes import told_changes
-from referee.definitions.definition import Definition, parse_definition
+from referee.definitions.definition import Definition
 from referee.definitions.shipped import sample_bots
 from referee.entrants.bot_build import require_built
-from referee.entrants.entrants import Entrant, Roster, enter
+from referee.entrants.entrants import Entrant, Roster
 from referee.report.endings import ending_lines
 from referee.report.page import write_report
 from referee.scheduling.schedule import ScheduleError
@@ -391,8 +392,8 @@ def play(
         return
     if not bots:
         raise typer.BadParameter("name at least one bot, for example: referee play careful random")
-    definition = parse_definition(_quick_definition(bots, games, variant, seed, no_clock), folder=Path.cwd())
-    roster = enter(definition)
+    text = _quick_definition(bots, games, variant, seed, no_clock)
+    definition, roster = asked_for(text, list(dict.fromkeys(bots)), _PLAY_WORDS)
     require_built(roster.bots)
     console = Console(stderr=True)
     choice = choose_sandbox(sandbox.value)
@@ -411,6 +412,15 @@ def _play_script(file: Path, output: Output) -> None:
     typer.echo(text)
 
 
+_PLAY_WORDS: Final = {
+    "seats": ("the number of bots", "name {} bots"),
+    "variant": ("--variant", "give --variant {}"),
+    "seed": ("--seed", "give --seed {}"),
+    "sets": ("--games", "give another --games"),
+}
+"""What the fields of its definition are on the command line of ``play``."""
+
+
 def _quick_definition(bots: list[str], games: int, variant: str, seed: str | None, no_clock: bool) -> str:
     """The definition of a quick league, as TOML."""
     seats = max(len(bots), 2)
@@ -424,9 +434,11 @@ def _quick_definition(bots: list[str], games: int, variant: str, seed: str | Non
         '[policy]\nprofile = "dev"',
         "[limits]\nmove_ms = 3600000\ngame_s = 86400\nstart_s = 3600" if no_clock else "",
     ]
+    names = names_for(bots)
     for bot, count in counted.items():
+        name = f"\nname = {toml_text(names[bot])}" if bot in names else ""
         copies = max(count, 2 if len(bots) == 1 else 1)
-        lines.append(f"[[bots]]\npath = {toml_text(bot)}" + (f"\ncopies = {copies}" if copies > 1 else ""))
+        lines.append(f"[[bots]]\npath = {toml_text(bot)}{name}" + (f"\ncopies = {copies}" if copies > 1 else ""))
     return "\n".join(lines) + "\n"
 
 

@@ -5,6 +5,7 @@ read by people only (titles, descriptions) may use any printable letters.
 """
 
 import re
+import unicodedata
 from typing import Annotated
 
 from pydantic import Field, StringConstraints
@@ -39,6 +40,17 @@ PlainText = Annotated[
 def is_name(text: str) -> bool:
     """Whether the text may be the name of a bot."""
     return re.fullmatch(_NAME[1:-1], text) is not None
+
+
+def harmless_name(text: str) -> str:
+    """The name of a bot that is nearest to a text, such as the name of a file; ``bot`` where nothing of it can stay.
+
+    >>> harmless_name("Zo\u00eb's bot!"), harmless_name("\u732b")
+    ('Zoe-s bot', 'bot')
+    """
+    folded = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+    name = re.sub(r"[^A-Za-z0-9 ._+\-]+", "-", folded)[:60].strip(" .-_+")[:40].rstrip(" .")
+    return name if is_name(name) else "bot"
 
 
 def is_readable(text: str, *, lines: bool = False) -> bool:

@@ -20,7 +20,7 @@ from typing import Annotated, Any
 from pydantic import Field, ValidationError, field_validator
 
 from referee.definitions.model_problems import Finding, finding_error, problems_of
-from referee.definitions.names import NAME_ALLOWED, BotName, BotVersion, PlainText, is_name, is_readable
+from referee.definitions.names import NAME_ALLOWED, BotName, BotVersion, PlainText, harmless_name, is_name, is_readable
 from referee.definitions.problems import Problem, ProblemsError, near, plain, shown
 from referee.definitions.sections import Section
 from referee.definitions.shipped import sample_bots, sample_root
@@ -110,7 +110,7 @@ def with_links(command: Command) -> Command:
 def find_bot(text: str, relative_to: Path | str, *, name: str | None = None, version: str | None = None) -> BotSource:
     """The bot that a path (seen from ``relative_to``) or the name of a sample bot means.
 
-    ``name`` and ``version`` replace the bot's own. A ``.py`` file is called by its name without ``.py``, its version is
+    ``name`` and ``version`` replace the bot's own. A ``.py`` file is called by its name without ``.py`` (or what of that may be a name), its version is
     the start of its digest; only that file is watched for changes. Raises ``BotError``.
     """
     tried: list[str] = []
@@ -203,7 +203,7 @@ def _from_folder(folder: Path, name: str | None, version: str | None) -> BotSour
 def _script(path: Path, name: str | None, version: str | None) -> BotSource:
     """A bot of one file. It may be named by a link: then it runs where the file is, under the link's name."""
     digest = _digested(str(path), lambda: file_digest(path))
-    named = _named(str(path), name or path.stem)
+    named = _named(str(path), name or (path.stem if is_name(path.stem) else harmless_name(path.stem)))
     file = path.resolve()
     return BotSource(named, version or digest[:8], (sys.executable, file.name), file.parent, digest, only=(file.name,))
 

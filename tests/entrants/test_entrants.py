@@ -273,11 +273,21 @@ def test_a_bot_toml_of_a_megabyte_or_a_pipe_in_its_place_is_refused(tmp_path: Pa
         find_bot("mine", tmp_path)
 
 
-def test_a_file_whose_name_is_no_name_needs_one(tmp_path: Path) -> None:
-    (tmp_path / "_my bot!.py").write_text("")
-    with pytest.raises(BotError, match="harmless name"):
-        find_bot("_my bot!.py", tmp_path)
-    assert find_bot("_my bot!.py", tmp_path, name="fine").name == "fine"
+@pytest.mark.parametrize(
+    ("file", "name"),
+    [
+        ("_my bot!.py", "my bot"),
+        ("Zo\u00eb.py", "Zoe"),
+        ("\u732b.py", "bot"),
+        ("-rf.py", "rf"),
+        ("x" * 60 + ".py", "x" * 40),
+        ("a\u202eb<i>.py", "ab-i"),
+    ],
+)
+def test_a_file_whose_name_is_no_name_is_called_by_what_can_stay_of_it(file: str, name: str, tmp_path: Path) -> None:
+    (tmp_path / file).write_text("")
+    assert find_bot(file, tmp_path).name == name
+    assert find_bot(file, tmp_path, name="fine").name == "fine"
 
 
 def test_two_bots_of_one_name_are_an_error_that_says_how_to_tell_them_apart(tmp_path: Path) -> None:
