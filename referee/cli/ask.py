@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -61,13 +62,12 @@ def ask_command(
 
 def _stored(path: Path, number: int) -> tuple[Record, tuple[int, ...]]:
     """The record of a game, and the seeds that its seats drew from."""
-    source = Exported(path) if path.is_dir() else Store.read(path)
-    try:
+    opened: AbstractContextManager[Exported | Store] = (
+        nullcontext(Exported(path)) if path.is_dir() else Store.read(path)
+    )
+    with opened as source:
         record, found = source.record(number), read_league(source)
         row = next(row for row in source.every_game() if row.number == number)
-    finally:
-        if isinstance(source, Store):
-            source.close()
     plan = plan_of(found, Path(), "none")
     set_id, _, rotation = row.fixture_id.rpartition("-")
     game = GamePlan(row.fixture_id, set_id, int(rotation), tuple(row.summary["entrants"]), (), row.redeal)

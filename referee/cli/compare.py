@@ -178,7 +178,7 @@ def _usual_seats(game: str, others: int) -> int:
 
 def _check_same(path: Path, definition: Definition) -> None:
     with Store.read(path) as reader:
-        facts = reader.league()
+        facts = read_league(reader).facts
     if facts["digest"] != definition.digest():
         raise LeagueError(f"{path} was begun with other bots or options; name another file with --keep")
 

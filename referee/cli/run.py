@@ -173,7 +173,7 @@ def resume(
 
 def _check_same(path: Path, definition: Definition, roster: Roster) -> None:
     with Store.read(path) as reader:
-        facts = reader.league()
+        facts = read_league(reader).facts
     remedy = "start again with --new-season"
     if facts["digest"] != definition.digest():
         differ = told_changes(facts["definition"], definition.canonical())

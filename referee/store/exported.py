@@ -35,7 +35,7 @@ class Exported:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        if not (folder / MANIFEST).exists():
+        if not os.path.lexists(folder / MANIFEST):
             raise StoreError(
                 f"{folder} is no export of a league: it has no {MANIFEST}; name a league's file, or its export"
             )

@@ -23,7 +23,10 @@ from referee.store.schema import (
     Finished,
     FixtureRow,
     StoreError,
+    check_file,
+    check_tables,
     check_version,
+    missing_facts,
 )
 from referee.store.text import column
 
@@ -73,8 +76,7 @@ class Store(Reader):
     @classmethod
     def write(cls, path: Path) -> Self:
         """An existing store, to write to. Raises ``StoreError`` if it is missing, in use, or of another version."""
-        if not path.is_file():
-            raise StoreError(f"there is no league at {path}")
+        check_file(path)
         return cls._open(path, fresh=False)
 
     @classmethod
@@ -99,6 +101,8 @@ class Store(Reader):
             db.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
             db.execute(f"PRAGMA wal_autocheckpoint = {_PAGES_A_CHECKPOINT}")
             if not fresh:
+                check_version(path, db)
+                check_tables(path, db)
                 _migrate(db, check_version(path, db))
             # On the disk before anything else: a copy without the -wal file can then tell that it is not whole.
             db.execute(f"PRAGMA application_id = {_BEING_WRITTEN}")
@@ -115,12 +119,12 @@ class Store(Reader):
 
         Raises ``StoreError``, also for a copy whose last games have stayed behind in the -wal file of the original.
         """
-        if not path.is_file():
-            raise StoreError(f"there is no league at {path}")
+        check_file(path)
         db, copy = _opened_to_read(path)
         try:
             check_version(path, db)
             _check_whole(path, db)
+            check_tables(path, db)
         except (sqlite3.DatabaseError, StoreError) as error:
             db.close()
             _remove(copy)
@@ -142,8 +146,25 @@ class Store(Reader):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+        """Closes it. What went wrong because the file is damaged becomes a ``StoreError`` that says so."""
+        told = None if error is None else self._damage(error)
+        with contextlib.suppress(sqlite3.Error):
+            self.close()
+        if told:
+            raise StoreError(f"{self.path} is damaged: {told}; put a copy of it in its place") from None
+
+    def _damage(self, error: BaseException) -> str:
+        """What is wrong with the file, if that is why something failed; else nothing."""
+        if isinstance(error, sqlite3.Error):
+            return str(error)
+        if isinstance(error, StoreError) or not isinstance(error, _OF_GARBLED_DATA):
+            return ""
+        try:
+            lacking = missing_facts(self.league())
+            return f"it lacks {lacking}" if lacking else next(iter(self.oddities()), "")
+        except (*_OF_GARBLED_DATA, sqlite3.Error) as second:
+            return str(second)[:200]
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
@@ -329,6 +350,9 @@ class Store(Reader):
                 "INSERT INTO fault (at, entrant, fault, sentence, log) VALUES (?, ?, ?, ?, ?)",
                 (self._now(), entrant, fault, sentence, log),
             )
+
+
+_OF_GARBLED_DATA = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 
 def _migrate(db: sqlite3.Connection, version: int) -> None:

@@ -1,6 +1,8 @@
 """The tables of a store, and their rows."""
 
+import os
 import sqlite3
+import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -133,6 +135,58 @@ class FaultRow:
     fault: str
     sentence: str
     log: str
+
+
+def check_file(path: Path) -> None:
+    """Raises ``StoreError`` unless there is a plain file with something in it."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        raise StoreError(f"there is no league at {path}") from None
+    except OSError as error:
+        raise StoreError(f"{path} cannot be read: {error.strerror}") from None
+    if stat.S_ISDIR(found.st_mode):
+        raise StoreError(
+            f"{path} is a folder, not the file of a league: name the file that run has made, such as leagues/NAME.sqlite"
+        )
+    if not stat.S_ISREG(found.st_mode):
+        raise StoreError(f"{path} is no plain file, and so no league")
+    if not found.st_size:
+        raise StoreError(f"{path} is empty, and so no league: put a copy of it in its place, or remove it")
+    if not os.access(path, os.R_OK):
+        raise StoreError(f"{path} cannot be read: Permission denied; it belongs to whoever played the league")
+
+
+def check_tables(path: Path, db: sqlite3.Connection) -> None:
+    """Raises ``StoreError`` if a table of a league is missing."""
+    known = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    missing = [name for name, made in TABLES.items() if made.startswith("CREATE TABLE") and name not in known]
+    if missing:
+        raise StoreError(
+            f"{path} is no league, or damaged: it has no table {', '.join(missing)}; put a copy of it in its place"
+        )
+
+
+def missing_facts(facts: Mapping[str, Any]) -> str:
+    """The facts of a league that are not there, in words; empty if all are."""
+    return ", ".join(name for name in FACTS if name not in facts)
+
+
+FACTS = (
+    "name",
+    "definition",
+    "folder",
+    "digest",
+    "rules",
+    "master",
+    "commitment",
+    "seeded",
+    "state",
+    "host",
+    "sandbox",
+    "code",
+)
+"""What is fixed for every league."""
 
 
 def check_version(path: Path, db: sqlite3.Connection) -> int:
