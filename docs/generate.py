@@ -20,6 +20,7 @@ from _commands import commands  # noqa: E402  # beside this file
 from _languages import LANGUAGES, language_page  # noqa: E402
 from _protos import messages  # noqa: E402
 
+from referee.cli.exits import EXIT_CODES  # noqa: E402
 from referee.definitions.definition import definition_schema  # noqa: E402
 from referee.entrants.bot_source import Manifest  # noqa: E402
 from referee.faults import FAULTS, PROFILES  # noqa: E402
@@ -321,6 +322,11 @@ def limit_table() -> str:
     return table(("limit", "of"), rows)
 
 
+def exit_codes() -> str:
+    """The exit codes of all commands."""
+    return table(("code", "commands", "meaning"), EXIT_CODES)
+
+
 PARTS: Final = {
     "definition": definition_fields,
     "export": export_files,
@@ -335,6 +341,7 @@ PARTS: Final = {
     "limits": limit_table,
     "messages": messages,
     "commands": commands,
+    "exit-codes": exit_codes,
 }
 """What can stand between two markers, by name."""
 

@@ -31,6 +31,8 @@ import h2.settings
 from h2.errors import ErrorCodes
 from hpack import NeverIndexedHeaderTuple
 
+from referee.seats.program import os_error_text
+
 _LOG = logging.getLogger(__name__)
 
 _CHUNK: Final = 16 * 1024
@@ -598,7 +600,7 @@ class Server:
                 address = f"{kind}:{place.rpartition(':')[0]}:{port}"
         except (OSError, ValueError) as error:
             self._close_sockets()
-            why = error.strerror if isinstance(error, OSError) and error.strerror else error
+            why = os_error_text(error) if isinstance(error, OSError) else error
             raise OSError(f"cannot listen at {address}: {why}") from None
         for listening in self._sockets:
             self._look_at(listening)

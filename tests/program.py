@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-REFEREE: Final = (sys.executable, "-c", "from referee.cli import main; main()")
+REFEREE: Final = (sys.executable, "-m", "referee")
 
 FIRST: Final = "from referee.bot import run\nrun(lambda turn: turn.legal[0])\n"
 LAST: Final = "from referee.bot import run\nrun(lambda turn: turn.legal[-1])\n"

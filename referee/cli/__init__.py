@@ -1,12 +1,16 @@
 """The command line: ``referee``. Thin: every command parses, calls the library, and prints."""
 
 import importlib
+import io
+import os
 import sys
-from typing import Final
+from typing import Any, Final, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
 from referee import __version__
+from referee.cli.exits import INTERRUPTED, PIPE_CLOSED
 
 COMMANDS: Final = {
     "run": ("run", "Play a league from its definition, or go on with it."),
@@ -34,8 +38,35 @@ COMMANDS: Final = {
 }
 """Each command in the order of the help: its module, loaded only when it is asked for, and a summary for the list."""
 
+
+def interrupted() -> NoReturn:
+    """Ends the program after Ctrl-C."""
+    typer.echo("referee: interrupted", err=True)
+    sys.exit(INTERRUPTED)
+
+
+def pipe_closed() -> NoReturn:
+    """Ends the program when nobody reads its output any more."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # so that the last flush of the interpreter finds nothing to say
+    sys.exit(PIPE_CLOSED)
+
+
+class Commands(TyperGroup):
+    """The commands. Ctrl-C and a closed pipe have exit codes of their own; typer alone would say that it failed."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Runs the command that was asked for."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            interrupted()
+        except BrokenPipeError:
+            pipe_closed()
+
+
 app = typer.Typer(
     name="referee",
+    cls=Commands,
     help="Tournaments and rules conformance for the All Fours family of card games.\n\n"
     "A first league: referee run tournaments/kitchen.toml\n\n"
     "A quick game: referee play mybot.py careful random\n\n"
@@ -61,22 +92,27 @@ def _options(
 
 
 def main() -> None:
-    """The entry point of the ``referee`` command."""
+    """Runs the command line. What a user can mend is told in one sentence; ``referee.cli.exits`` has the exit codes."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a name that the terminal's encoding lacks is shown by its numbers
+            stream.reconfigure(errors="backslashreplace")
     asked = next((word for word in sys.argv[1:] if not word.startswith("-")), "")
-    if asked in COMMANDS:
-        register(asked)
-    else:
-        list_commands()
     try:
+        if asked in COMMANDS:
+            register(asked)
+        else:
+            list_commands()
         app()
     except BrokenPipeError:
-        sys.exit(141)
+        pipe_closed()
+    except KeyboardInterrupt:
+        interrupted()
     except Exception as error:
-        from referee.cli.errors import EXPECTED, exit_code
+        from referee.cli.errors import EXPECTED, exit_code, sentence
 
         if not isinstance(error, EXPECTED):
             raise
-        typer.echo(f"referee: {error}", err=True)
+        typer.echo(f"referee: {sentence(error)}", err=True)
         sys.exit(exit_code(error))
 
 

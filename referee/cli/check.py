@@ -247,7 +247,10 @@ def find(text: str) -> BotSource:
     try:
         return find_bot(text, Path.cwd())
     except BotError:
-        words = shlex.split(text)
+        try:
+            words = shlex.split(text)
+        except ValueError as wrong:
+            raise SelectionError(f"{text}: a quotation mark in this command has no partner ({wrong})") from None
         if len(words) < 2:
             raise
     name = Path(words[-1]).stem

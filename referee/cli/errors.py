@@ -4,12 +4,13 @@ from typing import Final
 
 from referee.cards import CardError
 from referee.check.script import ScriptError
+from referee.cli.exits import FAILED, USAGE
 from referee.definitions.problems import ProblemsError
 from referee.record import RecordError
 from referee.rules import RuleSetError
 from referee.scheduling.schedule import ScheduleError
-from referee.seats.program import LaunchError
-from referee.store import StoreError
+from referee.seats.program import LaunchError, os_error_text
+from referee.store import NoLeagueError, StoreError
 from referee.tournament.league import LeagueError
 from referee.tournament.listening import ListenError
 
@@ -27,9 +28,15 @@ EXPECTED: Final = (
 )
 """What may be wrong with a file, a bot or an option."""
 
-_USAGE = (ListenError, ProblemsError, ScheduleError, ScriptError, RuleSetError)
+_USAGE = (ListenError, ProblemsError, ScheduleError, ScriptError, RuleSetError, NoLeagueError)
+_NO_FILE = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
 
 
 def exit_code(error: BaseException) -> int:
-    """2 for what was asked wrongly, 1 for what failed."""
-    return 2 if isinstance(error, _USAGE) else 1
+    """2 for what was asked wrongly or is not there, 1 for what failed."""
+    return USAGE if isinstance(error, (*_USAGE, *_NO_FILE)) else FAILED
+
+
+def sentence(error: BaseException) -> str:
+    """The error in words, without the number that the system has for it."""
+    return os_error_text(error) if isinstance(error, OSError) and error.errno is not None else str(error)

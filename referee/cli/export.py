@@ -7,6 +7,7 @@ import typer
 from rich.console import Console
 
 from referee.cli import app
+from referee.cli.exits import FAILED, INTERRUPTED
 from referee.cli.run import (
     LEAGUES,
     Output,
@@ -15,6 +16,7 @@ from referee.cli.run import (
     SandboxOption,
     TrustOption,
     WorkersOption,
+    end,
     go_on,
     shut_in,
 )
@@ -81,11 +83,12 @@ def rerun(
     choice = shut_in(sandbox, roster, trust_bots, console, "Who wrote an export chose what it runs")
     earlier = league.facts.get("earlier", ())
     begin(definition, roster, path, choice.kind, {}, revealed=league.master, earlier=earlier)
-    go_on(path, workers, output, choice, ("", None), console)
+    code = go_on(path, workers, output, choice, ("", None), console)
+    if code == INTERRUPTED:
+        raise typer.Exit(code)
     if output is not Output.JSON:
         typer.echo(_compared(league, path))
-    if not differ and not _same(league, path):
-        raise typer.Exit(1)
+    end(FAILED if not differ and not _same(league, path) else code)
 
 
 def _changed(league: League, roster: Roster) -> list[str]:

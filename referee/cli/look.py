@@ -15,7 +15,7 @@ from referee.cli.screen import plain_text
 from referee.cli.tables import json_table, notes, plain_table, rich_table
 from referee.notation import write_down
 from referee.report.endings import ending_lines
-from referee.store import Exported, Source, Store, StoreError
+from referee.store import Exported, NoLeagueError, Source, Store
 from referee.tournament.balance import told_of
 from referee.tournament.league import read_league
 from referee.tournament.table_of import standings_of
@@ -100,5 +100,5 @@ def newest_league() -> Path:
     """The league in ``leagues/`` that was written last; raises ``StoreError`` if there is none."""
     found = sorted(Path("leagues").glob("*.sqlite"), key=lambda path: path.stat().st_mtime)
     if not found:
-        raise StoreError("there is no league in leagues/; name its file with --league")
+        raise NoLeagueError("there is no league in leagues/; name its file with --league")
     return found[-1]

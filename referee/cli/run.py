@@ -3,6 +3,7 @@
 import json
 import signal
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -19,6 +20,7 @@ from referee.cli import app
 from referee.cli.asked import asked_for, names_for
 from referee.cli.begin import begun, entered, seasons, timed
 from referee.cli.dry import dry_lines, seconds_of
+from referee.cli.exits import DONE, INCOMPLETE, INTERRUPTED
 from referee.cli.options import given, refuse_idle, refuse_together
 from referee.cli.screen import Quiet, Screen
 from referee.cli.tables import counted, json_table, notes, plain_table, rich_table
@@ -32,7 +34,7 @@ from referee.report.page import write_report
 from referee.scheduling.schedule import ScheduleError
 from referee.scheduling.schedule import plan as plan_schedule
 from referee.seats.sandbox import Choice, choose_sandbox
-from referee.store import Store
+from referee.store import Store, StoreError
 from referee.tournament.balance import told_of
 from referee.tournament.league import (
     League,
@@ -43,6 +45,7 @@ from referee.tournament.league import (
     most_processes,
     plan_of,
     read_league,
+    remove_league,
     same_machine,
     store_path,
 )
@@ -130,7 +133,8 @@ def run(
     require_built(roster.bots)
     path, earlier = seasons(store, store_path(str(definition_file), LEAGUES), fresh=new_season or new_version)
     choice = cache(partial(shut_in, sandbox, roster, trust_bots, console))
-    door = ("", None) if dry_run else _door(definition, listen, insecure, tls_cert, tls_key)
+    if not dry_run and not path.exists():  # before a trial of the time begins
+        _door(definition, listen, insecure, tls_cert, tls_key)
     if time is not None:
         definition = timed(definition, roster, seconds_of(time), choice, path, earlier, workers, console)
     room_for(definition, roster.entrants)
@@ -138,12 +142,33 @@ def run(
         for line in dry_lines(definition, roster, choice, earlier, workers):
             typer.echo(line)
         return
+    if path.exists() and _is_finished(path, definition, roster):
+        console.print(f"{path} is finished; to play again: --new-season", markup=False)
+        end(_show_finished(path, output))
+        return
+    door = _door(definition, listen, insecure, tls_cert, tls_key)
     if path.exists():
-        _check_same(path, definition, roster)
         console.print(f"Going on with {path}", markup=False)
-    else:
-        begun(definition, roster, path, choice(), earlier if new_version else None, console)
-    go_on(path, workers, output, choice(), door, console, cluster=cluster)
+        end(go_on(path, workers, output, choice(), door, console, cluster=cluster))
+        return
+    begun(definition, roster, path, choice(), earlier if new_version else None, console)
+    with gone_if_nothing_is_played(path):
+        code = go_on(path, workers, output, choice(), door, console, cluster=cluster)
+    end(code)
+
+
+@contextmanager
+def gone_if_nothing_is_played(path: Path) -> Iterator[None]:
+    """Removes a league that was begun a moment ago if it fails before its first game: nothing is left behind."""
+    try:
+        yield
+    except BaseException:
+        with suppress(StoreError, OSError):
+            with Store.read(path) as store:
+                begun_only = not store.count_games()
+            if begun_only:
+                remove_league(path)
+        raise
 
 
 @app.command(epilog="Example: referee resume leagues/kitchen.sqlite")
@@ -164,25 +189,52 @@ def resume(
     with Store.read(store) as reader:
         league = read_league(reader)
     _refuse_for(league.definition)
+    if league.facts["state"] == "finished":
+        console.print(f"{store} is finished already", markup=False)
+        end(_show_finished(store, output))
+        return
     foreign = "" if same_machine(league.facts["host"]) else "This league was begun on another machine"
     choice = shut_in(sandbox, Roster(league.entrants), trust_bots, console, foreign)
     door = _door(league.definition, listen, insecure, tls_cert, tls_key)
     room_for(league.definition, league.entrants)
-    go_on(store, workers, output, choice, door, console, cluster=cluster)
+    end(go_on(store, workers, output, choice, door, console, cluster=cluster))
 
 
-def _check_same(path: Path, definition: Definition, roster: Roster) -> None:
+def _is_finished(path: Path, definition: Definition, roster: Roster) -> bool:
+    """Whether the league there is finished; raises ``LeagueError`` if it is not of this definition."""
     with Store.read(path) as reader:
         facts = read_league(reader).facts
-    remedy = "start again with --new-season"
     if facts["digest"] != definition.digest():
         differ = told_changes(facts["definition"], definition.canonical())
         raise LeagueError(
             f"{path} was begun with another definition: {differ}. Put that back to go on; or begin anew with --new-season, "
             f"which plays every set again. {_what_is_kept(path, definition, roster)}"
         )
-    if facts["state"] == "finished":
-        raise LeagueError(f"{path} is finished: see it with referee standings {path}, or {remedy}")
+    return bool(facts["state"] == "finished")
+
+
+def end(code: int) -> None:
+    """Ends the command with an exit code, unless all is well."""
+    if code:
+        raise typer.Exit(code)
+
+
+def _show_finished(path: Path, output: Output) -> int:
+    """Prints how a finished league ended, as its last run did; returns the exit code of that."""
+    with Store.read(path) as store:
+        league = read_league(store)
+        counts = Counter(row.state for row in store.sets())
+        outcome = Outcome(finished=True, scored=counts["SCORED"], void=counts["VOID"], open=0)
+        report = path.with_suffix(".html")
+        told = str(report) if report.exists() else f"none yet; write it with referee report {path}"
+        _print_end(store, league, outcome, output, path, told)
+        return _code_of_finished(store, outcome.scored)
+
+
+def _code_of_finished(store: Store, scored: int) -> int:
+    """The exit code of a finished league: not all is well where nothing was scored or a bot was withdrawn."""
+    gone = any(about["withdrawn"] for about in store.entrants().values())
+    return INCOMPLETE if gone or not scored else DONE
 
 
 def _what_is_kept(path: Path, definition: Definition, roster: Roster) -> str:
@@ -274,8 +326,8 @@ def go_on(
     console: Console,
     terminal: bool = False,
     cluster: str = "",
-) -> None:
-    """Plays what is left of the league at that path and prints how it stands."""
+) -> int:
+    """Plays what is left of the league at that path, prints how it stands, and returns the exit code."""
     with Store.write(path) as store:
         league = read_league(store)
         check_unchanged(league)
@@ -290,11 +342,11 @@ def go_on(
             runner = Runner(store, league, schedule, plan, listener, workers, cluster)
             with stopping(runner.stop, console):
                 outcome = runner.run()
-        _print_end(store, league, outcome, output, path)
+        report = write_report(store, league, path.with_suffix(".html"), outcome.table)
+        _print_end(store, league, outcome, output, path, str(report))
         if output is not Output.JSON and (early := told_of(store, league, schedule)):
             typer.echo(early)
-    if not outcome.finished:
-        raise typer.Exit(130)
+        return _code_of_finished(store, outcome.scored) if outcome.finished else INTERRUPTED
 
 
 @contextmanager
@@ -334,10 +386,9 @@ def stopping(stop: Callable[[], None], console: Console) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _print_end(store: Store, league: League, outcome: Outcome, output: Output, path: Path) -> None:
+def _print_end(store: Store, league: League, outcome: Outcome, output: Output, path: Path, report: str) -> None:
     """The standings, and what can be done with the league now."""
     table = outcome.table or standings_of(store, league)
-    report = write_report(store, league, path.with_suffix(".html"), table)
     if output is Output.JSON:
         typer.echo(json_table(table))
         return
@@ -401,7 +452,7 @@ def play(
         console.print(choice.line, style="dim", markup=False)
     path = keep or free_season(LEAGUES / "play.sqlite")
     begin(definition, roster, path, choice.kind, {})
-    go_on(path, 1, output, choice, ("", None), console, terminal=no_clock)
+    end(go_on(path, 1, output, choice, ("", None), console, terminal=no_clock))
 
 
 def _play_script(file: Path, output: Output) -> None:

@@ -23,7 +23,7 @@ from referee.seats.exits import Exit
 from referee.seats.limits import Limits, grouped, limited
 from referee.seats.mounts import HOME, SOCKET_FOLDER
 from referee.seats.process import BotProcess
-from referee.seats.program import Command, LaunchError, bot_environment, find_program
+from referee.seats.program import Command, LaunchError, bot_environment, find_program, os_error_text
 from referee.seats.sandbox import Choice, Policy, SandboxError, choose_sandbox, put_in_box
 from referee.seats.scratch import make_folder, remove_folder
 from referee.seats.trees import Signs, Tree, adopt_orphans, owner
@@ -186,7 +186,7 @@ def _spawn(name: str, start: _Start, *, terminal: bool) -> tuple[subprocess.Pope
         )
     except OSError as error:
         os.close(out)
-        raise LaunchError(f"bot {name}: cannot be started: {error}") from error
+        raise LaunchError(f"bot {name}: cannot be started: {os_error_text(error)}") from error
     finally:
         os.close(into)
     return popen, out

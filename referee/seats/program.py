@@ -1,5 +1,6 @@
 """What a bot is started as: its command, the program file behind it, and its environment."""
 
+import errno
 import os
 import re
 import shutil
@@ -8,6 +9,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 import referee
 from referee.seats.limits import Limits
@@ -21,6 +23,23 @@ SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin"
 _PYTHON = re.compile(r"(python|pypy)[0-9.]*t?")
 _SIGNS_OF_INSTALLATION = ("lib", "lib64", "libexec", "pyvenv.cfg")
 _WIDE = tuple(map(Path, ("/", "/home", "/root", "/tmp", "/var", "/etc", "/opt", "/usr", "/srv", "/mnt")))
+
+
+_REMEDIES: Final = {
+    errno.EMFILE: "too many files are open in this process: raise the limit (ulimit -n 4096), or let fewer bots play at once",
+    errno.ENFILE: "too many files are open on this machine: end something, or let fewer bots play at once",
+    errno.ENOSPC: "the disk is full: make room, then go on",
+    errno.EDQUOT: "your quota of the disk is used up: make room, then go on",
+    errno.EROFS: "the place is read-only: name a file elsewhere",
+}
+"""What can be done about errors of the machine."""
+
+
+def os_error_text(error: OSError) -> str:
+    """An error of the system in words: the file's name, what is wrong and what helps, without the system's number."""
+    what = _REMEDIES.get(error.errno or 0) or (error.strerror or str(error)).lower()
+    names = [os.fsdecode(name) for name in (error.filename, error.filename2) if isinstance(name, str | bytes)]
+    return ": ".join([*names, what])
 
 
 class LaunchError(Exception):

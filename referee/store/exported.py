@@ -14,7 +14,7 @@ from typing import IO, Any, Final
 from referee.record import Record, canonical
 from referee.store.export_form import FILES, FIRST_FORMAT, FORMAT, LEAGUE, MANIFEST, dumped
 from referee.store.public import public_facts
-from referee.store.schema import FaultRow, FixtureRow, GameRow, SetRow, StoreError
+from referee.store.schema import FaultRow, FixtureRow, GameRow, NoLeagueError, SetRow, StoreError
 from referee.store.text import MOST_BYTES, TextError, read_json
 
 PARTS: Final = ("entrants", "sets", "fixtures", "games", "rulings", "attempts", "faults")
@@ -36,7 +36,7 @@ class Exported:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         if not os.path.lexists(folder / MANIFEST):
-            raise StoreError(
+            raise NoLeagueError(
                 f"{folder} is no export of a league: it has no {MANIFEST}; name a league's file, or its export"
             )
         manifest = self._read(MANIFEST)

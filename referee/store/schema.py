@@ -76,6 +76,10 @@ class StoreError(Exception):
     """A store that cannot be opened, is in use, or refuses what would contradict it. Names the file and the remedy."""
 
 
+class NoLeagueError(StoreError):
+    """There is no league, and no export of one, where it was looked for."""
+
+
 @dataclass(frozen=True, slots=True)
 class SetRow:
     """A set of the schedule. ``position`` is its place in the schedule, ``chain`` the head of its hash chain."""
@@ -142,15 +146,15 @@ def check_file(path: Path) -> None:
     try:
         found = path.stat()
     except FileNotFoundError:
-        raise StoreError(f"there is no league at {path}") from None
+        raise NoLeagueError(f"there is no league at {path}") from None
     except OSError as error:
         raise StoreError(f"{path} cannot be read: {error.strerror}") from None
     if stat.S_ISDIR(found.st_mode):
-        raise StoreError(
+        raise NoLeagueError(
             f"{path} is a folder, not the file of a league: name the file that run has made, such as leagues/NAME.sqlite"
         )
     if not stat.S_ISREG(found.st_mode):
-        raise StoreError(f"{path} is no plain file, and so no league")
+        raise NoLeagueError(f"{path} is no plain file, and so no league")
     if not found.st_size:
         raise StoreError(f"{path} is empty, and so no league: put a copy of it in its place, or remove it")
     if not os.access(path, os.R_OK):

@@ -333,6 +333,17 @@ def store_path(definition_file: str, folder: Path) -> Path:
     return folder / f"{Path(definition_file).stem}.sqlite"
 
 
+def remove_league(path: Path) -> None:
+    """Removes a league's file with all that stands beside it: its -wal, its lock, and its logs if none has a line."""
+    for suffix in ("", "-wal", "-shm", ".lock"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+    logs = path.with_suffix(".logs")
+    if logs.is_dir() and not any(file.stat().st_size for file in logs.iterdir()):
+        for file in logs.iterdir():
+            file.unlink()
+        logs.rmdir()
+
+
 def free_season(path: Path) -> Path:
     """The path itself if it is free, else the first free one for another season: ``kitchen-2.sqlite`` and so on."""
     number, season = 1, path

@@ -19,6 +19,7 @@ from referee.record import (
     write_record,
 )
 from referee.rules import RuleSet, RuleSetError
+from referee.rules.actions import seat_text
 from referee.seats.house import house
 from referee.store import FixtureRow, GameRow
 from referee.table import Table
@@ -151,7 +152,7 @@ def _replayed(case: Case, overrun_us: int) -> tuple[Table | None, Divergence | N
         """A time is a whole number; an answer is charged no more than it had, one that did not come no less."""
         limits = case.plan.limits
         most = limits.move_us + limits.bank_us + overrun_us
-        place = f"seat {turn.chair.seat}, decision {turn.decision + 1}: charged"
+        place = f"{seat_text(turn.chair.seat)}, decision {turn.decision + 1}: charged"
         if type(time) is not int or not 0 <= time < 1 << 53:
             wrong.append(f"{place} {shown(time)}, which is no time")
         elif fault is Fault.TIMEOUT_MOVE:

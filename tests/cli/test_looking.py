@@ -81,7 +81,7 @@ def listed(*arguments: str) -> tuple[str, set[str]]:
 def test_help_and_version_load_nothing_that_they_do_not_show(asked: list[str]) -> None:
     text, loaded = listed(*asked)
     own = {module for module in loaded if module.startswith("referee")}
-    assert own == {"referee", "referee.cli"}
+    assert own == {"referee", "referee.cli", "referee.cli.exits"}
     assert not loaded & {"rich.console", "grpc", "h2", "pydantic", "trueskill", "sqlite3", "asyncio"}
     assert text
 
