@@ -96,7 +96,7 @@ scale: .venv/dev.stamp ## what a game costs the main process at 1,000 to 100,000
 proof: .venv/runtime.stamp ## play the leagues that prove the sample bots, and print the proof
 	@$(BIN)/python benchmarks/proof.py
 
-error-rates: .venv/runtime.stamp ## simulate 10,000 leagues of equals of each kind: how often is anything false ever shown? (ten minutes)
+error-rates: .venv/runtime.stamp ## simulate leagues: how often do intervals miss the truth, and how often is anything false ever shown? (half an hour)
 	@$(BIN)/python benchmarks/error_rates.py
 
 variance: .venv/runtime.stamp ## how many games duplicate deals, compare and house replay save, measured on the sample bots

@@ -426,10 +426,7 @@ def interval_rows(leagues: int) -> Iterator[tuple[str, bool]]:
 
 
 def lines(leagues: int, only: Sequence[str]) -> Iterator[tuple[str, bool]]:
-    """The tables in Markdown, line by line, each with whether what it says was promised and is not held."""
-    if not only or "intervals" in only:
-        yield from interval_rows(max(leagues // 20, 1))
-        yield "", False
+    """The tables about looks in Markdown, line by line, each with whether what it says was promised and is not held."""
     parts = {"compare": compare_rates, "ranks": rank_rates}
     if not only or set(only) & parts.keys():
         yield f"| {leagues:,} simulated leagues each; stated error {ALPHA:.0%} | ever wrong |", False
@@ -445,23 +442,35 @@ def lines(leagues: int, only: Sequence[str]) -> Iterator[tuple[str, bool]]:
         yield from ((row, False) for row in power_rows(max(leagues // 5, 1)))
 
 
+def told(rows: Iterable[tuple[str, bool]], page: Path | None, mark: str) -> bool:
+    """Prints rows as they come, and replaces the part of the page between the marks; whether all that is stated is held."""
+    text, held = [], True
+    for line, wrong in rows:
+        print(line + ("  <-- not held" if wrong else ""), flush=True)
+        text.append(line)
+        held = held and not wrong
+    if page and text:
+        begin, end = f"<!-- {mark}:begin -->\n", f"<!-- {mark}:end -->"
+        before, _, rest = page.read_text("utf-8").partition(begin)
+        page.write_text(before + begin + "\n".join(text) + "\n" + end + rest.partition(end)[2], "utf-8")
+    return held
+
+
 def main() -> None:
-    """Runs the simulations, prints the tables, and says by its exit code whether the stated error is held."""
+    """Runs the simulations, prints the tables, and says by its exit code whether what is stated is held."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--leagues", type=int, default=10_000)
     parser.add_argument("--only", action="append", default=[], choices=["intervals", "compare", "ranks", "power"])
-    parser.add_argument("--write", type=Path, help="page whose part between the marks error-rates is replaced")
+    parser.add_argument("--write", type=Path, help="page whose parts between the marks are replaced")
     options = parser.parse_args()
-    text, broken = [], False
-    for line, wrong in lines(options.leagues, options.only):
-        print(line + ("  <-- not held" if wrong else ""), flush=True)
-        text.append(line)
-        broken = broken or wrong
-    if options.write:
-        begin, end = "<!-- error-rates:begin -->\n", "<!-- error-rates:end -->"
-        before, _, rest = options.write.read_text("utf-8").partition(begin)
-        options.write.write_text(before + begin + "\n".join(text) + "\n" + end + rest.partition(end)[2], "utf-8")
-    sys.exit("what is stated is not held" if broken else 0)
+    held = True
+    if not options.only or "intervals" in options.only:
+        held = told(interval_rows(max(options.leagues // 20, 1)), options.write, "intervals")
+        print()
+    looks_wanted = [one for one in options.only if one != "intervals"]
+    if looks_wanted or not options.only:
+        held = told(lines(options.leagues, looks_wanted), options.write, "error-rates") and held
+    sys.exit(0 if held else "what is stated is not held")
 
 
 if __name__ == "__main__":

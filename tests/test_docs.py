@@ -25,7 +25,6 @@ from typer.testing import CliRunner
 import referee
 from referee import bot as sdk
 from referee.check.script import play_script, read_script
-from referee.cli.tables import columns
 from referee.definitions.definition import parse_definition
 from referee.entrants.bot_source import Manifest
 from referee.hall import Hall, Local
@@ -33,6 +32,7 @@ from referee.proceedings import GameSpec
 from referee.protocol import wire
 from referee.protocol.translate import Malformed, read_move, rule_set_message, turn_message
 from referee.record import replay, write_record
+from referee.report.wide import columns
 from referee.rules import Action, variant, variant_names
 from referee.rules.conduct import WHOLE_BOOK
 from referee.rules.rulebook import CLAUSES

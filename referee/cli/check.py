@@ -258,7 +258,7 @@ def find(text: str) -> BotSource:
 
 
 def _check(plans: Sequence[Plan], wishes: Wishes) -> Exit:
-    console = Console(highlight=False, soft_wrap=True)
+    console = Console(highlight=False, soft_wrap=True, emoji=False, markup=False)
     done: list[Report] = []
     for plan in plans:
         outputs = Outputs(wishes.failures, command=named(plan))
@@ -304,7 +304,7 @@ def write_reports(done: Sequence[Report], wanted: dict[str, Path]) -> None:
 
 def _replay(plan: Plan, path: Path) -> Exit:
     results = asyncio.run(replay(plan, read_witnesses(path), EventLog()))
-    console = Console(highlight=False, soft_wrap=True)
+    console = Console(highlight=False, soft_wrap=True, emoji=False, markup=False)
     styles = {Answer.FIXED: "green", Answer.STILL_FAILS: "bold red", Answer.CANNOT_REPLAY: "yellow"}
     for one in results:
         told = f"{one.answer} {one.witness.key}  {one.sentence}  ({one.witness.path})"

@@ -1,6 +1,7 @@
 """``compare``: is a new version of a bot better than the old one?"""
 
 import json
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,14 +12,14 @@ from typing import Annotated, Any, Final
 
 import typer
 from rich.console import Console
-from rich.text import Text
 
 from referee.cli import app
 from referee.cli.asked import asked_for, names_for
 from referee.cli.dry import seconds_of
 from referee.cli.run import LEAGUES, Output, OutputOption, Sandbox, SandboxOption, WorkersOption, shut_in, stopping
 from referee.cli.run import toml_text as quoted
-from referee.cli.screen import Quiet, Screen
+from referee.cli.screen import Quiet, Screen, columns_of, messages
+from referee.cli.tables import wrapped
 from referee.definitions.definition import Definition
 from referee.entrants.bot_build import require_built
 from referee.report.endings import comparison_of, ending_lines, verdict_lines, version_name
@@ -101,7 +102,7 @@ def compare(
     text = definition_text(old, new, against or [], variant_, seats, length, alpha, margin, max_games, seed)
     definition, roster = asked_for(text, [old, new, *dict.fromkeys(against or [])], _WORDS)
     require_built(roster.entrants)
-    console = Console(stderr=True)
+    console = messages()
     seconds = seconds_of(time) if time is not None else None
     choice = shut_in(sandbox, roster, True, console)
     path = keep or free_season(LEAGUES / "compare.sqlite")
@@ -221,10 +222,10 @@ def _print_end(
         typer.echo(json.dumps(found, indent=2))
         return
     for line in ending_lines(store, league):
-        typer.echo(line)
+        typer.echo(wrapped(line, columns_of(sys.stdout)))
     if timed_out:
         typer.echo(f"The time is up. Go on with: referee resume {store.path}")
-    typer.echo(f"Check everything with: referee verify {store.path}   Report: {report}")
+    typer.echo(f"Check everything with: referee verify {store.path}\nReport: {report}")
 
 
 @contextmanager
@@ -250,10 +251,11 @@ def _at_most(seconds: float | None, stop: Callable[[], None]) -> Iterator[thread
 def _listener(output: Output, console: Console, total: int, store: Store, league: League) -> Iterator[Quiet]:
     """Where there is a terminal, a live screen with the verdict so far."""
 
-    def so_far() -> Text:
+    def so_far(width: int, rows: int) -> list[str]:
         verdict = comparison_of(store, league)
         names = version_name(league, 0), version_name(league, 1)
-        return Text("\n".join(verdict_lines(verdict, *names)) if verdict is not None else "")
+        lines = verdict_lines(verdict, *names) if verdict is not None else []
+        return [part for line in lines for part in wrapped(line, width).splitlines()][:rows]
 
     if output is Output.RICH and console.is_terminal:
         with Screen(console, total, len(store.games()), so_far) as screen:

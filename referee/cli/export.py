@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from referee.cli import app
 from referee.cli.exits import FAILED, INTERRUPTED
@@ -20,6 +19,7 @@ from referee.cli.run import (
     go_on,
     shut_in,
 )
+from referee.cli.screen import messages
 from referee.definitions.definition import restore_definition
 from referee.entrants.entrants import Roster, enter
 from referee.store import Exported, Store, StoreError
@@ -66,7 +66,7 @@ def rerun(
 
     Exit codes: 0 played again (and the same, unless --changed-bots), 1 the results differ, 2 asked wrongly, 130 stopped.
     """
-    console = Console(stderr=True)
+    console = messages()
     league = read_league(Exported(folder))
     definition = restore_definition(league.facts["definition"], bots)
     if any(bot.remote for bot in definition.bots):

@@ -1,18 +1,18 @@
 """``standings``, ``show``, ``verify``: everything that only looks at a league."""
 
 import json
+import sys
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.progress import Progress
 
 from referee.cli import app
 from referee.cli.run import Output, OutputOption
-from referee.cli.screen import plain_text
-from referee.cli.tables import json_table, notes, plain_table, rich_table
+from referee.cli.screen import columns_of, messages, plain_text
+from referee.cli.tables import EXPLANATIONS, card_lines, json_table, notes, standings_lines, wrapped
 from referee.notation import write_down
 from referee.report.endings import ending_lines
 from referee.store import Exported, NoLeagueError, Source, Store
@@ -24,29 +24,39 @@ from referee.verification.verify import verify as verify_league
 StoreArgument = Annotated[Path, typer.Argument(metavar="LEAGUE.sqlite", help="The league's file.")]
 
 
-@app.command(epilog="Example: referee standings leagues/kitchen.sqlite --output json")
-def standings(store: StoreArgument, output: OutputOption = Output.RICH) -> None:
+AllOption = Annotated[bool, typer.Option("--all", help="All figures, a card for each bot.")]
+ExplainOption = Annotated[bool, typer.Option("--explain", help="Say what the columns mean.")]
+
+
+@app.command(
+    epilog="Example: referee standings leagues/kitchen.sqlite --output json   or: referee standings leagues/kitchen.sqlite --all"
+)
+def standings(
+    store: StoreArgument, output: OutputOption = Output.RICH, all_: AllOption = False, explain_: ExplainOption = False
+) -> None:
     """Print the standings of a league, also while it is running."""
     with Store.read(store) as reader:
         league = read_league(reader)
         table = standings_of(reader, league)
-        void = [row for row in reader.sets() if row.state == "VOID"]
         faults = reader.faults()
         early = told_of(reader, league)
         ending = ending_lines(reader, league)
     if output is Output.JSON:
         typer.echo(json_table(table))
         return
-    if output is Output.RICH:
-        Console().print(rich_table(table, league.name))
-    else:
-        typer.echo(plain_table(table))
+    width = columns_of(sys.stdout)
+    typer.echo(wrapped(league.name, width))
+    typer.echo("\n".join(card_lines(table, width) if all_ else standings_lines(table, width)))
+    typer.echo()
     for line in (*notes(table), *([early] if early else []), *ending):
-        typer.echo(line)
-    for row in void:
-        typer.echo(f"void: set {row.id}: {plain_text(row.reason or '')}")
+        typer.echo(wrapped(line, width))
     for fault in faults[-20:]:
-        typer.echo(f"fault: {fault.at} {fault.entrant}: {fault.fault}: {plain_text(fault.sentence)}  log: {fault.log}")
+        told = f"Fault: {fault.at} {fault.entrant}: {fault.fault}: {fault.sentence}"
+        typer.echo(f"{wrapped(told, width)}\n  Its log: {plain_text(fault.log)}")
+    if explain_:
+        typer.echo()
+        for line in EXPLANATIONS:
+            typer.echo(wrapped(line, width))
 
 
 @app.command(epilog="Example: referee show 17 --league leagues/kitchen.sqlite")
@@ -77,7 +87,7 @@ def verify(
 
     With --receipts, also whether each game of that bot is there, as the bot was told of it, and no other.
     """
-    console = Console(stderr=True)
+    console = messages()
     with _source(store) as source, Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("games", total=None)
         verdict = verify_league(

@@ -10,7 +10,7 @@ from dataclasses import replace
 from enum import StrEnum
 from functools import cache, partial
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 import typer
 from rich.console import Console
@@ -22,15 +22,18 @@ from referee.cli.begin import begun, entered, seasons, timed
 from referee.cli.dry import dry_lines, seconds_of
 from referee.cli.exits import DONE, INCOMPLETE, INTERRUPTED
 from referee.cli.options import given, refuse_idle, refuse_together
-from referee.cli.screen import Quiet, Screen
-from referee.cli.tables import counted, json_table, notes, plain_table, rich_table
+from referee.cli.screen import Quiet, Screen, columns_of, messages
+from referee.cli.tables import counted, json_table, notes, play_lines, standings_lines, wrapped
 from referee.definitions.changes import told_changes
 from referee.definitions.definition import Definition
 from referee.definitions.shipped import sample_bots
 from referee.entrants.bot_build import require_built
 from referee.entrants.entrants import Entrant, Roster
 from referee.report.endings import ending_lines
+from referee.report.facts import copies_of, names_of
 from referee.report.page import write_report
+from referee.report.verdict import judge
+from referee.report.wide import void_lines
 from referee.scheduling.schedule import ScheduleError
 from referee.scheduling.schedule import plan as plan_schedule
 from referee.seats.sandbox import Choice, choose_sandbox
@@ -127,7 +130,7 @@ def run(
     refuse_together("--new-version is --new-season with sets kept", "--new-season", "--new-version")
     if dry_run:
         refuse_idle("with --dry-run, which plays and keeps nothing", "--output", "--cluster", *_AT_THE_DOOR)
-    console = Console(stderr=True)
+    console = messages()
     definition, roster = entered(definition_file, until_resolved, console)
     _refuse_for(definition)
     require_built(roster.bots)
@@ -185,7 +188,7 @@ def resume(
     tls_key: KeyOption = None,
 ) -> None:
     """Go on with a league that was stopped or killed: nothing is lost, nothing counts twice."""
-    console = Console(stderr=True)
+    console = messages()
     with Store.read(store) as reader:
         league = read_league(reader)
     _refuse_for(league.definition)
@@ -326,8 +329,9 @@ def go_on(
     console: Console,
     terminal: bool = False,
     cluster: str = "",
+    brief: bool = False,
 ) -> int:
-    """Plays what is left of the league at that path, prints how it stands, and returns the exit code."""
+    """Plays what is left of the league at that path, prints how it stands (``brief``: in three lines), and returns the exit code."""
     with Store.write(path) as store:
         league = read_league(store)
         check_unchanged(league)
@@ -343,9 +347,9 @@ def go_on(
             with stopping(runner.stop, console):
                 outcome = runner.run()
         report = write_report(store, league, path.with_suffix(".html"), outcome.table)
-        _print_end(store, league, outcome, output, path, str(report))
-        if output is not Output.JSON and (early := told_of(store, league, schedule)):
-            typer.echo(early)
+        _print_end(store, league, outcome, output, path, str(report), brief=brief)
+        if output is not Output.JSON and not brief and (early := told_of(store, league, schedule)):
+            typer.echo(wrapped(early, columns_of(sys.stdout)))
         return _code_of_finished(store, outcome.scored) if outcome.finished else INTERRUPTED
 
 
@@ -354,8 +358,8 @@ def _listener(output: Output, console: Console, total: int, store: Store, league
     """The live screen where there is a terminal, else lines."""
     if output is Output.RICH and console.is_terminal:
         done = store.count_games()
-        table: Callable[[], Any] = lambda: rich_table(standings_of(store, league, 20), league.name)  # noqa: E731
-        with Screen(console, total, done, table) as screen:
+        table = lambda width, rows: standings_lines(standings_of(store, league, 20), width, rows)  # noqa: E731
+        with Screen(console, total, done, table, league.name) as screen:
             yield screen
     else:
         yield Quiet(console)
@@ -386,27 +390,38 @@ def stopping(stop: Callable[[], None], console: Console) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _print_end(store: Store, league: League, outcome: Outcome, output: Output, path: Path, report: str) -> None:
+def _print_end(
+    store: Store, league: League, outcome: Outcome, output: Output, path: Path, report: str, *, brief: bool = False
+) -> None:
     """The standings, and what can be done with the league now."""
     table = outcome.table or standings_of(store, league)
     if output is Output.JSON:
         typer.echo(json_table(table))
         return
-    if output is Output.RICH and sys.stdout.isatty():
-        Console().print(rich_table(table, league.name))
-    else:
-        typer.echo(plain_table(table))
-    for line in notes(table):
-        typer.echo(line)
-    for line in ending_lines(store, league):
-        typer.echo(line)
+    width = columns_of(sys.stdout)
+    if brief:
+        names, copies = names_of([row.entrant for row in table.rows]), copies_of(league)
+        for line in play_lines(table, judge(table, names, copies, finished=outcome.finished)):
+            typer.echo(wrapped(line, width))
+        if table.void:
+            typer.echo("\n".join(wrapped(line, width) for line in void_lines(table)))
+        if not outcome.finished:
+            typer.echo(f"Stopped with {counted(outcome.open, 'set')} open. Go on with: referee resume {path}")
+        where = "" if path.parent == LEAGUES else f" --league {path}"
+        typer.echo(f"Replay: referee replay 1{where}   Record and report: {path}, {Path(report).suffix}")
+        return
+    typer.echo(wrapped(league.name, width))
+    typer.echo("\n".join(standings_lines(table, width)))
+    typer.echo()
+    for line in (*notes(table), *ending_lines(store, league)):
+        typer.echo(wrapped(line, width))
     facts = store.league()
-    if outcome.void:
-        typer.echo(f"{counted(outcome.void, 'set')} void; referee standings {path} says why.")
     if outcome.finished:
-        typer.echo(f"Result root: {facts['result_root']}   Record root: {facts['record_root']}")
-        secret = "The seed was public: reproducible, not secret." if league.seeded else f"Master: {league.master.hex()}"
-        typer.echo(f"{secret}   Check everything with: referee verify {path}")
+        typer.echo(f"Result root: {facts['result_root']}\nRecord root: {facts['record_root']}")
+        typer.echo(
+            "The seed was public: reproducible, not secret." if league.seeded else f"Master: {league.master.hex()}"
+        )
+        typer.echo(f"Check everything with: referee verify {path}")
     else:
         typer.echo(f"Stopped with {counted(outcome.open, 'set')} open. Go on with: referee resume {path}")
     typer.echo(f"Report: {report}")
@@ -446,13 +461,13 @@ def play(
     text = _quick_definition(bots, games, variant, seed, no_clock)
     definition, roster = asked_for(text, list(dict.fromkeys(bots)), _PLAY_WORDS)
     require_built(roster.bots)
-    console = Console(stderr=True)
+    console = messages()
     choice = choose_sandbox(sandbox.value)
     if choice.line:
         console.print(choice.line, style="dim", markup=False)
     path = keep or free_season(LEAGUES / "play.sqlite")
     begin(definition, roster, path, choice.kind, {})
-    end(go_on(path, 1, output, choice, ("", None), console, terminal=no_clock))
+    end(go_on(path, 1, output, choice, ("", None), console, terminal=no_clock, brief=True))
 
 
 def _play_script(file: Path, output: Output) -> None:

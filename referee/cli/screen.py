@@ -1,10 +1,12 @@
 """What is seen while games are played: a progress bar with rate and time left, rulings, and live standings."""
 
+import shutil
+import sys
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, Self
+from typing import Any, Self, TextIO
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, Group
 from rich.live import Live
 from rich.progress import (
     BarColumn,
@@ -17,7 +19,11 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from referee.report.harmless import harmless
 from referee.tournament.plan import GamePlan
+
+WIDTH = 80
+"""Columns of a screen that does not say how many it has, and of everything that goes elsewhere."""
 
 _SHOWN_RULINGS = 3
 _REFRESH_SECONDS = 2.0
@@ -26,8 +32,24 @@ _REST = 30  # the table may take a thirtieth of the time
 
 def plain_text(text: str, limit: int = 300) -> str:
     """A text from elsewhere, harmless in a terminal: no control characters, one line, bounded."""
-    clean = "".join(char if char.isprintable() else "?" for char in text.replace("\n", " "))
-    return clean if len(clean) <= limit else clean[: limit - 3] + "..."
+    return harmless(text, limit)
+
+
+def messages() -> Console:
+    """The error stream: colours where it is a terminal, whatever FORCE_COLOR says, and nothing in a text is markup.
+
+    Names of bots and their words come from elsewhere; ``[red]`` and ``:x:`` in them are shown as they are.
+    """
+    return Console(
+        stderr=True, force_terminal=sys.stderr.isatty(), markup=False, emoji=False, highlight=False, soft_wrap=True
+    )
+
+
+def columns_of(stream: TextIO) -> int:
+    """The columns of a terminal, 80 for anything else."""
+    if not stream.isatty():
+        return WIDTH
+    return max(shutil.get_terminal_size((WIDTH, 24)).columns, 40)
 
 
 class Quiet:
@@ -46,15 +68,15 @@ class Quiet:
         count = self._told[key] = self._told.get(key, 0) + 1
         if count <= _SHOWN_RULINGS:
             more = "" if count < _SHOWN_RULINGS else "  (more of the same are counted, not shown)"
-            self._line(f"ruling   {entrant}: {sentence}{more}", "yellow")
+            self._line(f"ruling   {harmless(entrant, 40)}: {sentence}{more}", "yellow")
 
     def fault(self, entrant: str, fault: str, sentence: str, log: str) -> None:
         """A fault outside any single decision, with the bot's log."""
-        self._line(f"fault    {entrant}: {fault}: {sentence}  Its log: {log}", "red")
+        self._line(f"fault    {harmless(entrant, 40)}: {fault}: {sentence}  Its log: {log}", "red")
 
     def withdrawn(self, entrant: str, reason: str) -> None:
         """An entrant is out."""
-        self._line(f"withdrawn {entrant}: {reason}", "bold red")
+        self._line(f"withdrawn {harmless(entrant, 40)}: {reason}", "bold red")
 
     def no_contest(self, game: GamePlan, reason: str) -> None:
         """A game that is played again."""
@@ -65,6 +87,7 @@ class Quiet:
         self._console.print(
             f"remote bot {plain_text(entrant)}: REFEREE_ADDRESS={address} REFEREE_TOKEN={token}",
             markup=False,
+            emoji=False,
             soft_wrap=True,
         )
 
@@ -79,24 +102,37 @@ class Quiet:
 class Screen(Quiet):
     """The same, with a live progress bar and standings. A context manager."""
 
-    def __init__(self, console: Console, total: int, done: int, table: Callable[[], RenderableType]) -> None:
-        """``table`` makes the standings as of now; it is called every few seconds at the most."""
+    def __init__(
+        self, console: Console, total: int, done: int, table: Callable[[int, int], list[str]], title: str = ""
+    ) -> None:
+        """``table`` makes the standings as of now, in lines of so many columns and so many of them at the most.
+
+        It is called every few seconds at the most, and when the terminal changes its size.
+        """
         super().__init__(console)
         self._progress = Progress(
-            TextColumn("[bold]{task.description}"),
-            BarColumn(),
+            TextColumn("games"),
+            BarColumn(bar_width=None),
             MofNCompleteColumn(),
             TextColumn("{task.fields[rate]}"),
             TimeElapsedColumn(),
             TextColumn("left"),
             TimeRemainingColumn(elapsed_when_finished=False),
             console=console,
+            expand=True,
         )
         self._task: TaskID = self._progress.add_task("games", total=total, completed=done, rate="")
-        self._table, self._shown = table, table()
+        self._table, self._title = table, harmless(title, 200)
+        self._shown = self._lines()
         self._started, self._games, self._last = time.monotonic(), 0, time.monotonic()
         self._pause = _REFRESH_SECONDS
         self._live = Live(self._picture(), console=console, refresh_per_second=4, transient=True)
+
+    def _lines(self) -> Group:
+        width, height = self._console.size
+        head = [self._title] if self._title else []
+        lines = self._table(width, max(height - len(head) - 3, 1))
+        return Group(*(Text(line, no_wrap=True, overflow="crop") for line in (*head, *lines)))
 
     def __enter__(self) -> Self:
         self._live.start()
@@ -112,10 +148,10 @@ class Screen(Quiet):
         rate = 60 * self._games / max(now - self._started, 0.001)
         self._progress.update(self._task, advance=1, rate=f"{rate:,.0f} games/min")
         if now - self._last > self._pause:
-            self._shown = self._table()
+            self._shown = self._lines()
             self._last = time.monotonic()
             self._pause = max(_REFRESH_SECONDS, _REST * (self._last - now))
             self._live.update(self._picture())
 
-    def _picture(self) -> RenderableType:
+    def _picture(self) -> Group:
         return Group(self._shown, self._progress)

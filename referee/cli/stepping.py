@@ -39,7 +39,7 @@ HELP: Final = "right/space on, left/b back, down/t next trick, up/T last trick, 
 
 def step_through(frames: Sequence[Frame]) -> None:
     """Shows one frame at a time until the user quits; the terminal is as it was afterwards."""
-    console = Console(highlight=False)
+    console = Console(highlight=False, emoji=False, markup=False)
     with console.screen(hide_cursor=True) as screen, _keys() as read_key:
         at = 0
         while True:

@@ -57,7 +57,7 @@ def submit(
             typer.echo(choice.line, err=True)
         plan = replace(_plan(definition, source, failures), seconds=seconds, sandbox=choice.kind)
         outcome = check(plan, Outputs(failures, command=named(plan), options=_options(definition)), strict=strict)
-        console = Console(highlight=False, soft_wrap=True)
+        console = Console(highlight=False, soft_wrap=True, emoji=False, markup=False)
         for text, style in report(outcome.run):
             console.print(text, style=style, markup=False)
         if outcome.exit_code is Exit.CONFORMS:

@@ -85,7 +85,7 @@ def gather(store: Store, league: League, table: Standings | None = None) -> Fact
         table=table if table is not None else standings_of(store, league),
         finished=facts.get("state") == "finished",
         names=names_of([entrant.key for entrant in league.entrants]),
-        copies={entrant.key: entrant.copy_of for entrant in league.entrants if entrant.copy_of},
+        copies=copies_of(league),
         sets=sets,
         games=games,
         scored=scored,
@@ -99,6 +99,11 @@ def gather(store: Store, league: League, table: Standings | None = None) -> Fact
         roots={name: str(facts.get(f"{name}_root") or "") for name in ("result", "record")},
         ending=ending_lines(store, league),
     )
+
+
+def copies_of(league: League) -> dict[str, str]:
+    """Entrant to the bot that it is a copy of."""
+    return {entrant.key: entrant.copy_of for entrant in league.entrants if entrant.copy_of}
 
 
 def names_of(keys: Sequence[str]) -> dict[str, str]:

@@ -39,16 +39,16 @@ def figure(value: float | None, digits: int = DIGITS, sign: bool = False) -> str
     return text if float(text) else text.replace("-", "+" if sign else "")
 
 
-def reach(value: Estimate, digits: int = DIGITS) -> str:
-    """Half the width of an interval, as ``±0.049``; empty where there is none."""
+def interval(value: Estimate, digits: int = DIGITS) -> str:
+    """A 95 % interval, as ``[0.855, 0.953]``; empty where there is none."""
     if value.low is None or value.high is None:
         return ""
-    return f"±{(value.high - value.low) / 2:.{digits}f}"
+    return f"[{figure(value.low, digits)}, {figure(value.high, digits)}]"
 
 
 def estimate(value: Estimate, digits: int = DIGITS) -> str:
-    """A mean and its interval, as ``0.904 ±0.049``."""
-    return f"{figure(value.mean, digits)} {reach(value, digits)}".strip()
+    """A mean and its interval, as ``0.904 [0.855, 0.953]``."""
+    return f"{figure(value.mean, digits)} {interval(value, digits)}".strip()
 
 
 def between(value: Estimate, digits: int = DIGITS) -> str:
@@ -60,16 +60,16 @@ def between(value: Estimate, digits: int = DIGITS) -> str:
 
 def rating(value: RatingInterval) -> str:
     """A rating and its interval, as ``+257 [+197, +316]``."""
-    if value.value is None:
-        return NONE
     if value.low is None or value.high is None:
-        return f"{value.value:+.0f}"
-    return f"{value.value:+.0f} [{value.low:+.0f}, {value.high:+.0f}]"
+        return figure(value.value, 0, sign=True)
+    return (
+        f"{figure(value.value, 0, sign=True)} [{figure(value.low, 0, sign=True)}, {figure(value.high, 0, sign=True)}]"
+    )
 
 
 def skill(row: Row) -> str:
     """TrueSkill: the conservative skill, then mu and sigma."""
-    return f"{row.skill.conservative:.1f} ({row.skill.mu:.1f} ±{row.skill.sigma:.1f})"
+    return f"{figure(row.skill.conservative, 1)} (mu {figure(row.skill.mu, 1)}, sigma {figure(row.skill.sigma, 1)})"
 
 
 def milliseconds(value: float | None) -> str:

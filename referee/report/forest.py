@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from referee.report.axis import Axis, Tick
 from referee.report.facts import Facts
-from referee.report.figures import MEANINGS, UNITS, between, figure, ranks, reach
+from referee.report.figures import MEANINGS, UNITS, between, figure, interval, ranks
 from referee.statistics.standings import Row
 
 
@@ -24,7 +24,7 @@ class ForestRow:
     low: str | None
     wide: str | None
     mean: str
-    reach: str
+    interval: str
     spoken: str
     best: bool
 
@@ -58,23 +58,26 @@ def forest(facts: Facts, winner: str | None) -> Forest:
 
 def _row(facts: Facts, axis: Axis, row: Row, winner: str | None) -> ForestRow:
     measure = row.measure
-    interval = measure.low is not None and measure.high is not None
     return ForestRow(
         key=row.entrant,
         name=facts.called(row.entrant),
         ranks=ranks(row),
         tied=_tied(row),
         at=axis.at(measure.mean) if measure.mean is not None else "",
-        low=axis.at(measure.low) if interval and measure.low is not None else None,
+        low=axis.at(measure.low) if measure.low is not None else None,
         wide=axis.width(measure.low, measure.high) if measure.low is not None and measure.high is not None else None,
         mean=figure(measure.mean),
-        reach=reach(measure),
-        spoken=f"{figure(measure.mean)}, 95 % interval {between(measure)}" if interval else figure(measure.mean),
+        interval=interval(measure),
+        spoken=f"{figure(measure.mean)}, 95 % interval {between(measure)}"
+        if between(measure)
+        else figure(measure.mean),
         best=winner is not None and winner in (row.entrant, facts.copies.get(row.entrant)),
     )
 
 
 def _tied(row: Row) -> str:
+    if row.status == "yardstick":
+        return "met by all, not ranked"
     if row.rank_low is None or row.rank_high is None:
         return f"too few sets ({row.sets})"
     return "" if row.rank_low == row.rank_high else "order open"

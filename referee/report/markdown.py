@@ -6,7 +6,7 @@ from referee.report.facts import Facts
 from referee.report.harmless import markdown_text
 from referee.report.rulings import fault_lines, ruling_groups
 from referee.report.verdict import judge
-from referee.report.wide import LEFT, columns
+from referee.report.wide import LEFT, columns, void_lines
 
 
 def markdown(facts: Facts) -> str:
@@ -27,6 +27,7 @@ def _lines(facts: Facts) -> Iterator[str]:
     yield ""
     yield from _standings(facts)
     notes = [*facts.ending, *table.notes, *filter(None, [table.share_note]), *league.facts.get("notes", ())]
+    notes += void_lines(table, facts.called)
     if notes:
         yield ""
         yield from (f"- {markdown_text(note)}" for note in notes)
@@ -54,7 +55,7 @@ def _row(cells: Sequence[str], *, plain: bool = False) -> str:
 
 def _faults(facts: Facts) -> Iterator[str]:
     groups, faults = ruling_groups(facts, frozenset()), fault_lines(facts)
-    if not groups and not faults and not facts.void and not facts.withdrawn:
+    if not groups and not faults and not facts.withdrawn:
         return
     yield ""
     yield "## Faults and rulings"
@@ -69,5 +70,3 @@ def _faults(facts: Facts) -> Iterator[str]:
         )
     for fault in faults:
         yield f"- {markdown_text(fault.entrant)}: {fault.fault}, {fault.count} times: {markdown_text(fault.sentence)}"
-    if facts.void:
-        yield f"- {len(facts.void)} sets do not count; the first: {markdown_text(facts.void[0].reason or '')}"

@@ -18,7 +18,7 @@ from referee.report.render import render
 from referee.report.rulings import fault_lines, ruling_groups
 from referee.report.times import times
 from referee.report.verdict import judge
-from referee.report.wide import HINTS, LEFT, columns
+from referee.report.wide import HINTS, LEFT, columns, void_lines
 from referee.statistics.standings import Standings
 from referee.store import Store
 from referee.tournament.league import League
@@ -65,6 +65,7 @@ def render_report(facts: Facts, games: Sequence[ChosenGame] = ()) -> str:
         skipped=[
             (harmless(path, 200), harmless(reason)) for path, reason in facts.league.facts.get("skipped", ())[:50]
         ],
+        void=void_lines(table, facts.called),
         heat=heat_map(facts),
         history=history(facts, verdict.winner),
         seats=seat_table(facts),

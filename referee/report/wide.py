@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from referee.report.figures import DIGITS, NONE, UNITS, estimate, figure, milliseconds, ranks, rating, skill
-from referee.report.harmless import name
-from referee.statistics.standings import Row, Standings
+from referee.report.harmless import harmless, name
+from referee.statistics.standings import Row, Standings, VoidSet
 
 LEFT: Final = frozenset({"bot"})
 """Columns of words; all others hold figures."""
@@ -49,3 +49,20 @@ HINTS: Final = {
     "ms p50/p99": "Time of a decision in milliseconds: median, and what 99 in 100 stay below.",
 }
 """What a column means, where its heading does not say it."""
+
+
+_NAMED: Final = 3
+
+
+def void_lines(table: Standings, called: Callable[[str], str] = name) -> list[str]:
+    """The sets that do not count: how many, with which bots, and why; equal reasons told together."""
+    by_reason: dict[str, list[VoidSet]] = {}
+    for one in table.void:
+        by_reason.setdefault(one.reason, []).append(one)
+    lines = []
+    for reason, sets in by_reason.items():
+        bots = list(dict.fromkeys(called(key) for one in sets for key in one.entrants))
+        who = f" with {', '.join(bots)}" if 0 < len(bots) <= 2 * _NAMED else ""
+        ids = ", ".join(one.id for one in sets[:_NAMED]) + (", ..." if len(sets) > _NAMED else "")
+        lines.append(f"Void: {len(sets):,} {'set' if len(sets) == 1 else 'sets'}{who} ({ids}): {harmless(reason)}")
+    return lines

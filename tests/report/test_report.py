@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from referee.cli.tables import columns as terminal_columns
-from referee.cli.tables import json_table
+from referee.cli.tables import card_lines, json_table
 from referee.report import csv_table, gather, markdown, render_report, write_replay, write_report
 from referee.report.choice import choose, margin
 from referee.report.facts import Facts
@@ -72,7 +71,7 @@ def page_of(opened: tuple[Store, League]) -> tuple[str, Page]:
 def test_every_figure_of_the_standings_agrees_to_the_last_digit(opened: tuple[Store, League]) -> None:
     table = standings_of(*opened)
     _, page = page_of(opened)
-    cells = terminal_columns(table)
+    cells = columns(table)
     shown = page.tables["all-figures"]
     assert shown[0] == list(cells)
     assert shown[1:] == [[cell(row) for cell in cells.values()] for row in table.rows]
@@ -83,17 +82,23 @@ def test_the_forest_plot_shows_the_same_figures(opened: tuple[Store, League]) ->
     _, page = page_of(opened)
     rows = page.tables["standings"][1 : 1 + len(table.rows)]
     for cells, row in zip(rows, table.rows, strict=True):
-        terminal = terminal_columns(table)
-        assert cells[0].replace("–", "-") == terminal["rank"](row)  # noqa: RUF001
-        assert cells[3] == terminal["place points/game"](row)
+        shown = columns(table)
+        assert cells[0].replace("–", "-") == shown["rank"](row)  # noqa: RUF001
+        assert cells[3] == shown["place points/game"](row)
 
 
-def test_the_columns_are_those_of_the_terminal(opened: tuple[Store, League]) -> None:
+def test_all_figures_of_the_terminal_are_those_of_the_report(opened: tuple[Store, League]) -> None:
     table = standings_of(*opened)
-    ours, theirs = columns(table), terminal_columns(table)
-    assert list(ours) == list(theirs)
+    cells = columns(table)
+    lines = iter(card_lines(table))
     for row in table.rows:
-        assert [cell(row) for cell in ours.values()] == [cell(row) for cell in theirs.values()]
+        assert next(lines).split() == [cells["rank"](row), *cells["bot"](row).split()]
+        for heading, cell in cells.items():
+            if heading not in ("rank", "bot"):
+                line = next(lines).strip()
+                assert line.startswith(heading)
+                assert line.removeprefix(heading).strip() == cell(row)
+        next(lines, None)
 
 
 def test_the_csv_is_the_json_of_the_standings_to_the_last_digit(facts: Facts) -> None:
@@ -113,7 +118,7 @@ def test_the_csv_is_the_json_of_the_standings_to_the_last_digit(facts: Facts) ->
 def test_the_markdown_holds_the_same_cells(facts: Facts) -> None:
     text = markdown(facts).replace("\\", "")
     for row in facts.table.rows:
-        line = " | ".join(cell(row) for cell in terminal_columns(facts.table).values())
+        line = " | ".join(cell(row) for cell in columns(facts.table).values())
         assert f"| {line} |" in text
 
 

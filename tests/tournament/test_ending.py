@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from referee.cli.tables import columns
 from referee.definitions.definition import DefinitionError, parse_definition
 from referee.report import wide
+from referee.report.wide import columns
 from referee.scheduling.schedule import ScheduleError, Shape, plan
 from referee.seats.house import house
 from referee.store import Store
