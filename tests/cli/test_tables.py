@@ -19,6 +19,7 @@ from referee.cli.tables import card_lines, counted, folded, notes, play_lines, s
 from referee.report.verdict import judge
 from referee.statistics.standings import Standings, Tally, VoidSet, standings
 from tests.program import FIRST, LAST, REFEREE, referee
+from tests.report.made_leagues import chance, make_league, sound
 from tests.tournament.leagues import league, played
 
 ODD_NAMES = [
@@ -131,37 +132,50 @@ def test_force_color_makes_no_pipe_a_terminal(monkeypatch: pytest.MonkeyPatch) -
 # As typed
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with two bots and the games that they played."""
-    made = tmp_path_factory.mktemp("tables")
-    (made / "first.py").write_text(FIRST)
-    (made / "last.py").write_text(LAST)
-    return made
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with a league in it."""
+    make_league(tmp_path / "made.sqlite", {":x:": chance, "a-bot-with-a-name-of-many-letters": sound}, sets=10)
+    return tmp_path
 
 
 def test_play_ends_with_three_lines_and_nothing_is_live_in_a_pipe(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
-    done = referee(folder, "play", "first.py", "last.py", "-n", "4", "--variant", "auction-pitch-forced")
+    (tmp_path / "first.py").write_text(FIRST)
+    (tmp_path / "last.py").write_text(LAST)
+    done = referee(tmp_path, "play", "first.py", "last.py", "-n", "4", "--variant", "auction-pitch-forced")
     assert done.returncode == 0, done.stderr
     assert "\x1b" not in done.stdout + done.stderr
     lines = done.stdout.splitlines()
     assert len(lines) == 3
     assert "place points a game, over 4 games." in lines[1]
     assert lines[2] == "Replay: referee replay 1   Record and report: leagues/play.sqlite, .html"
-    for output in ("rich", "plain"):
-        shown = referee(folder, "standings", "leagues/play.sqlite", "--output", output)
-        assert max(map(len, shown.stdout.splitlines())) <= 80
-        assert "\x1b" not in shown.stdout
-    explained = referee(folder, "standings", "leagues/play.sqlite", "--all", "--explain").stdout
-    assert "running" in explained
-    assert "ms p50/p99" in explained
-    for width in (80, 120):
-        on_screen = in_a_terminal(folder, width, "standings", "leagues/play.sqlite")
-        assert max(map(len, on_screen.splitlines())) <= width
-        assert "faults" in on_screen
+
+
+@pytest.mark.parametrize("output", ["rich", "plain"])
+def test_a_pipe_has_plain_lines_of_80_columns(folder: Path, output: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    shown = referee(folder, "standings", "made.sqlite", "--output", output).stdout
+    assert max(map(cell_len, shown.splitlines())) <= 80
+    assert "\x1b" not in shown
+    assert ":x:" in shown
+
+
+def test_all_figures_and_what_they_mean(folder: Path) -> None:
+    shown = referee(folder, "standings", "made.sqlite", "--all", "--explain").stdout
+    assert "running" in shown
+    assert "ms p50/p99" in shown
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_a_terminal_is_not_overrun(folder: Path, width: int) -> None:
+    shown = in_a_terminal(folder, width, "standings", "made.sqlite")
+    assert max(map(cell_len, shown.splitlines())) <= width
+    assert "faults" in shown
+    assert ":x:" in shown
+    assert ("rating's" in shown) == (width == 120)
 
 
 def in_a_terminal(folder: Path, width: int, *arguments: str) -> str:

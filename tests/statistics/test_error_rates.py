@@ -5,9 +5,15 @@ import random
 import pytest
 
 from benchmarks.error_rates import (
+    CELLS,
     DRAWS,
     LEAGUES,
+    MISSES,
     MOST_SETS,
+    SETS,
+    Cell,
+    coverage_of,
+    duplicate_set,
     ever_apart,
     ever_misranked,
     ever_same,
@@ -15,8 +21,11 @@ from benchmarks.error_rates import (
     looks,
     mostly_nothing,
     sets_needed,
+    truth_of,
 )
 from referee.scheduling.schedule import Shape, plan
+from referee.statistics.paired import estimate
+from referee.statistics.results import set_means
 from referee.tournament.ending import look_places
 from tests.tournament.inprocess import roster
 
@@ -58,3 +67,35 @@ def test_a_real_difference_is_found_about_as_soon_as_by_a_test_of_the_right_leng
 def test_the_simulation_looks_where_leagues_look() -> None:
     schedule = plan(Shape(2, sets=MOST_SETS), roster(["a", "b"]).entrants)
     assert looks(MOST_SETS) == list(look_places(schedule))
+
+
+def test_every_kind_of_league_has_a_cell() -> None:
+    assert {(cell.bots, cell.apart) for cell in CELLS} == {
+        (bots, apart) for bots in (2, 3, 6) for apart in ("equal", "close", "lopsided")
+    }
+    assert SETS == (3, 5, 6, 10, 20, 40)
+
+
+@pytest.mark.parametrize("cell", [Cell(2, "lopsided", packs=False), Cell(3, "lopsided", packs=True)], ids=str)
+def test_intervals_seldom_miss_the_truth_and_are_not_idle(cell: Cell) -> None:
+    """Near the edges, and where games tie; a few leagues only, so what chance does to a share of 150 is allowed for."""
+    for found in coverage_of(cell, 150):
+        if found.sets < 10:
+            assert found.printed == 0
+            continue
+        assert found.printed == 150 * cell.bots
+        assert max(found.missed) <= (MISSES + 0.03) * found.printed
+        if found.sets >= 20:
+            assert max(found.wide) <= 1.5
+
+
+def test_students_interval_would_miss_the_truth_of_a_lopsided_league() -> None:
+    cell = Cell(2, "lopsided", packs=False)
+    (truth, _), _ = truth_of(cell)
+    missed = 0
+    for rng in rngs(150):
+        means = [set_means(duplicate_set(cell, f"{n}", rng), "place")["0"] for n in range(10)]
+        found = estimate(means)
+        low, high = (found.mean, found.mean) if found.low is None else (found.low, found.high)
+        missed += not (low or 0.0) <= truth <= (high or 0.0)
+    assert missed > 0.1 * 150
