@@ -339,16 +339,18 @@ class Coverage:
         return narrow and max(self.missed) <= MISSES * self.printed
 
     @property
+    def kind(self) -> str:
+        """The cell in words."""
+        return f"{self.cell.bots} bots, {self.cell.apart}, {'packs and ties' if self.cell.packs else 'games alone'}"
+
+    @property
     def row(self) -> str:
-        """A line of the table."""
-        kind = f"{self.cell.bots} bots, {self.cell.apart}, {'packs and ties' if self.cell.packs else 'games alone'}"
-        if not self.printed:
-            return f"| {kind} | {self.sets} | none printed | none printed | | |"
+        """A line of the table, where intervals are printed."""
         shares = [
             f"{missed / self.printed:.1%} ({worst:.1%})" for missed, worst in zip(self.missed, self.worst, strict=True)
         ]
-        widths = [f"{wide:.2f}" if self.sets in COMPARED else "" for wide in self.wide]
-        return f"| {kind} | {self.sets} | {' | '.join(shares)} | {' | '.join(widths)} |"
+        widths = [f" {wide:.2f} " if self.sets in COMPARED else " " for wide in self.wide]
+        return f"| {self.kind} | {self.sets} | {' | '.join(shares)} |{'|'.join(widths)}|"
 
 
 def coverage_of(cell: Cell, leagues: int) -> list[Coverage]:
@@ -419,7 +421,14 @@ def interval_rows(leagues: int) -> Iterator[tuple[str, bool]]:
     yield "| --- | --- | --- | --- | --- | --- |", False
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         for found in pool.map(coverage_of, CELLS, [leagues] * len(CELLS)):
-            yield from ((one.row, not one.held) for one in found)
+            silent = [one for one in found if not one.printed]
+            if silent:
+                numbers = ", ".join(f"{one.sets}" for one in silent)
+                yield (
+                    f"| {silent[0].kind} | {numbers} | none printed | none printed | | |",
+                    not all(one.held for one in silent),
+                )
+            yield from ((one.row, not one.held) for one in found if one.printed)
 
 
 # The report
