@@ -1,7 +1,8 @@
 """The sections of a tournament definition as models: their fields, defaults and ranges, and what they mean together."""
 
+import json
 import re
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
 
@@ -12,6 +13,31 @@ from referee.definitions.problems import near, one_of
 
 Objective = Literal["place", "stakes", "points"]
 _SECONDS = {"s": 1, "m": 60, "h": 3600}
+
+
+ENVIRONMENT_ALLOWED: Final = 'up to 64 variables with texts, such as { DEPTH = "3" }; no name with REFEREE_'
+
+
+def environment(values: dict[str, Any]) -> dict[str, str]:
+    """Variables for a bot's environment, checked; raises what a validator raises, told at the variable that is wrong."""
+    if len(values) > 64:
+        raise finding_error(Finding((), ENVIRONMENT_ALLOWED, "leave some out"))
+    found = []
+    for name, value in values.items():
+        if re.fullmatch(r"(?!REFEREE_)[A-Za-z_][A-Za-z0-9_]{0,99}", name) is None:
+            found.append(
+                Finding((name,), "a name of letters, digits and _, no digit first, no REFEREE_", "give it another name")
+            )
+        elif not isinstance(value, str):
+            told = json.dumps(str(value).lower() if isinstance(value, bool) else str(value)[:40])
+            found.append(Finding((name,), "a text", f"put it in quotes, such as {told}"))
+        elif len(value) > 4096 or not is_readable(value, lines=True):
+            found.append(
+                Finding((name,), "text of up to 4096 readable characters", "shorten it, or put it into a file")
+            )
+    if found:
+        raise finding_error(*found)
+    return values
 
 
 class Section(BaseModel):
@@ -232,6 +258,24 @@ class BotSection(Section):
         json_schema_extra={"x-allowed": 'a time such as "30s", "10m" or "2h"'},
     )
 
+    args: tuple[PlainText, ...] | None = Field(
+        default=None,
+        max_length=64,
+        strict=False,
+        description="Further arguments for its program. A bot with other arguments is another bot: give it a name.",
+    )
+    env: dict[str, Any] | None = Field(
+        default=None,
+        description="Variables for its environment. They stand in exports: no secrets.",
+        examples=[{"DEPTH": "3"}],
+        json_schema_extra={"x-allowed": ENVIRONMENT_ALLOWED},
+    )
+
+    @field_validator("env")
+    @classmethod
+    def _variables(cls, env: dict[str, Any] | None) -> dict[str, Any] | None:
+        return env if env is None else environment(env)
+
     @property
     def wait_s(self) -> int:
         """Seconds to wait for a remote bot to dial in."""
@@ -261,6 +305,15 @@ class BotSection(Section):
                 for field in ("name", "version")
                 if getattr(self, field) is not None
             ]
+        remedy = {
+            "bots_from": "give this bot an entry of its own with path",
+            "remote": "give it where the bot is started",
+        }
+        for field in ("args", "env") if source in remedy else ():
+            if getattr(self, field) is not None:
+                findings.append(Finding((field,), f"nothing beside {source}", f"delete {field}, or {remedy[source]}"))
+        if source == "command" and self.args is not None:
+            findings.append(Finding(("args",), "nothing beside command, which holds them", "put them into command"))
         if source != "remote" and self.wait is not None:
             findings.append(Finding(("wait",), "wait only beside remote = true", "delete wait"))
         return findings

@@ -7,13 +7,16 @@
     run = ["python", "bot.py"]       # started in this folder
     build = ["make"]                 # optional: a list, or a string for sh; products go to build/, dist/, target/ ...
     variants = ["auction-pitch"]     # optional: what it can play
+    env = { DEPTH = "3" }            # optional: variables for its environment
     description = "Counts trumps."   # optional
 """
 
+import hashlib
+import json
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,7 +25,7 @@ from pydantic import Field, ValidationError, field_validator
 from referee.definitions.model_problems import Finding, finding_error, problems_of
 from referee.definitions.names import NAME_ALLOWED, BotName, BotVersion, PlainText, harmless_name, is_name, is_readable
 from referee.definitions.problems import Problem, ProblemsError, near, plain, shown
-from referee.definitions.sections import Section
+from referee.definitions.sections import ENVIRONMENT_ALLOWED, Section, environment
 from referee.definitions.shipped import sample_bots, sample_root
 from referee.definitions.toml_file import parse, read_text
 from referee.entrants.bot_digest import (
@@ -55,6 +58,12 @@ class Manifest(Section):
     run: _Words = Field(min_length=1, description="Program and arguments.", examples=[["python", "bot.py"]])
     build: _Words = Field(default=(), description="Program and arguments that build the bot, or a line for sh.")
     variants: _Words = Field(default=(), description="Variants that it can play. Absent: it says so when it joins.")
+    env: dict[str, Any] = Field(
+        default={},
+        description="Variables for its environment.",
+        examples=[{"DEPTH": "3"}],
+        json_schema_extra={"x-allowed": ENVIRONMENT_ALLOWED},
+    )
     description: str = Field(
         default="",
         max_length=400,
@@ -66,6 +75,11 @@ class Manifest(Section):
     @classmethod
     def _shell_line(cls, build: Any) -> Any:
         return ("sh", "-c", build) if isinstance(build, str) else build
+
+    @field_validator("env")
+    @classmethod
+    def _variables(cls, env: dict[str, Any]) -> dict[str, Any]:
+        return environment(env)
 
     @field_validator("description")
     @classmethod
@@ -81,7 +95,8 @@ class BotSource:
     """A bot that was found, ready to be started: run ``argv`` in ``folder``.
 
     ``digest`` is SHA-256 over its files. ``variants`` is empty where the bot does not say what it plays; ``build`` is
-    empty where nothing is built; ``only`` names the one file of a ``.py`` bot and is empty for all others.
+    empty where nothing is built; ``only`` names the one file of a ``.py`` bot and is empty for all others; ``environment`` is
+    what its author wants set.
     """
 
     name: str
@@ -93,10 +108,27 @@ class BotSource:
     variants: tuple[str, ...] = ()
     description: str = ""
     only: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def command(self) -> Command:
         """How to start it."""
-        return with_links(bot_command(self.argv, self.folder, self.name, only=self.only))
+        command = with_links(bot_command(self.argv, self.folder, self.name, only=self.only))
+        return replace(command, environment=self.environment)
+
+    def with_options(self, args: Sequence[str], environment: Mapping[str, str], version: str | None) -> "BotSource":
+        """The same bot with further arguments and variables, which are part of its digest; ``version`` is one that was given."""
+        if not (args or environment):
+            return self
+        told = json.dumps([self.digest, list(args), dict(environment)], sort_keys=True)
+        digest = hashlib.sha256(told.encode()).hexdigest()
+        own = digest[:8] if self.version == self.digest[:8] else self.version
+        return replace(
+            self,
+            argv=(*self.argv, *args),
+            digest=digest,
+            version=version or own,
+            environment={**self.environment, **environment},
+        )
 
 
 def with_links(command: Command) -> Command:
@@ -197,6 +229,7 @@ def _from_folder(folder: Path, name: str | None, version: str | None) -> BotSour
         _with_interpreter(manifest.build),
         manifest.variants,
         " ".join(manifest.description.split()),
+        environment=manifest.env,
     )
 
 

@@ -9,8 +9,8 @@ import glob
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from referee.definitions.definition import Definition, DefinitionError
@@ -36,7 +36,7 @@ class Entrant:
     ``key`` is its unique name (``careful#2``), ``name`` the bot's (``careful``), and ``copy_of`` the key of the first
     copy (``None`` for that one itself). A remote entrant has no command, folder or digest, and may take ``wait_s``
     seconds to dial in. ``variants`` is empty where the bot does not say what it plays. ``submitted`` marks bots from
-    ``bots_from``: programs of somebody else. ``build``, ``description`` and ``only`` are those of ``BotSource``. In a pair of
+    ``bots_from``: programs of somebody else. ``build``, ``description``, ``only`` and ``environment`` are those of ``BotSource``. In a pair of
     two bots, ``partner`` is the one at the second seat of the side; version and digest are those of both together.
     """
 
@@ -55,12 +55,14 @@ class Entrant:
     submitted: bool = False
     wait_s: int = 0
     partner: "Entrant | None" = None
+    environment: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def command(self) -> Command:
         """How to start it; ``ValueError`` for a remote one, which nobody here can start."""
         if self.folder is None:
             raise ValueError(f"{self.key} dials in from elsewhere")
         command = bot_command(self.argv, self.folder, self.key, only=self.only)
+        command = replace(command, environment=self.environment)
         return command if self.submitted else with_links(command)
 
 
@@ -170,6 +172,7 @@ def _invited(definition: Definition, place: int, entry: BotSection) -> _Candidat
     elif entry.command is not None:
         source = command_bot(entry.command, folder, name=entry.name or "", version=entry.version)
     if source:
+        source = source.with_options(entry.args or (), entry.env or {}, entry.version)
         _check_variant(definition, source)
     return _Candidate(place, entry, source.name if source else entry.name or "", source)
 
@@ -300,4 +303,5 @@ def _copies(candidate: _Candidate) -> Iterator[Entrant]:
             only=source.only if source else (),
             submitted=entry.bots_from is not None,
             wait_s=0 if source else entry.wait_s,
+            environment=source.environment if source else {},
         )

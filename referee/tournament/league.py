@@ -8,7 +8,7 @@ import os
 import platform
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -146,6 +146,7 @@ def _about(entrant: Entrant) -> dict[str, Any]:
         "variants": list(entrant.variants),
         "description": entrant.description,
         "wait_s": entrant.wait_s,
+        **({"environment": dict(entrant.environment)} if entrant.environment else {}),
         **({"partner": {"key": entrant.partner.key, **_about(entrant.partner)}} if entrant.partner else {}),
     }
 
@@ -185,6 +186,7 @@ def _entrant(key: str, about: Mapping[str, Any]) -> Entrant:
         description=about["description"],
         submitted=about["submitted"],
         wait_s=about["wait_s"],
+        environment=about.get("environment", {}),
         partner=_entrant(partner["key"], partner) if partner else None,
     )
 
@@ -302,6 +304,7 @@ def _command(entrant: Entrant, private: Sequence[Path]) -> Command | None:
         if f"{path}/".startswith(seen) and not any(f"{place}/".startswith(f"{path}/") for place in own)
     )
     command = bot_command(entrant.argv, entrant.folder, entrant.key, hides=hides)
+    command = replace(command, environment=entrant.environment)
     return command if entrant.submitted else with_links(command)
 
 
