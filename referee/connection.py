@@ -142,10 +142,11 @@ class Call:
             if not self._answered:
                 self._answered = True
                 http.send_headers(self._id, _RESPONSE)
+            given = 0
             while unsent and not self.connection.full:
                 room = min(http.local_flow_control_window(self._id), http.max_outbound_frame_size, 4 * _CHUNK)
                 if room <= 0:
-                    return
+                    break
                 piece = unsent[0]
                 http.send_data(self._id, bytes(piece[:room]))
                 if len(piece) > room:
@@ -153,7 +154,10 @@ class Call:
                 else:
                     unsent.popleft()
                     self.taken += 1
-                self.connection.transmit()
+                given += min(len(piece), room)
+                if given >= _UNSENT_BYTES:  # as much as may lie here; it is seen now whether the peer takes it
+                    self.connection.transmit()
+                    given = 0
         except h2.exceptions.H2Error:  # the peer has reset the call; the event that says so is still to come
             self.lost()
 
