@@ -167,7 +167,7 @@ def test_after_a_kill_that_left_a_bot_alive_the_packs_are_new(path: Path, monkey
     with Store.write(path) as store:
         first = store.sets()[0].id
         store.begin([(f"{first}-0", 0)])
-    monkeypatch.setattr(runner, "end_orphans", lambda _folder: [os.getpid()])  # what lives on, as we do
+    monkeypatch.setattr(runner, "end_orphans", lambda: [os.getpid()])  # what lives on, as we do
     outcome, _ = run(path)
     assert outcome.finished
     with Store.read(path) as store:
