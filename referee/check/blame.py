@@ -127,6 +127,7 @@ async def _pairs(bench: Bench, score: Score, breach: Breach) -> None:
                 HISTORY, _told(shown, "When it plays the deal itself")
             )
             return
+    bench.scribe.tally.own.add(score.requirement.key)
 
 
 async def _own_positions(bench: Bench, rule: str, breach: Breach) -> list[Position]:

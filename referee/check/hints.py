@@ -62,7 +62,9 @@ def about_bytes(data: bytes) -> str:
             bare = kind.FromString(data)
         except DecodeError:
             continue
-        if bare.ListFields() and not bare.UnknownFields():
+        size, known = bare.ByteSize(), bool(bare.ListFields())
+        bare.DiscardUnknownFields()
+        if known and bare.ByteSize() == size:
             return f"These bytes are a {kind.DESCRIPTOR.name} by itself: put it into a PlayRequest."
     try:
         return f"These bytes are text: {data.decode()[:40]!r}." if data.decode().isprintable() and data else ""

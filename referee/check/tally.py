@@ -144,7 +144,7 @@ class Tally:
 
     ``why_not`` says why a rule could not be put, ``waived`` which do not apply, ``flaky`` what was seen and not again.
     ``blamed`` says of a rule, by key, which other rule its breaches are held against, once that was found out by asking;
-    ``hints`` what may be behind the breaches of a rule.
+    ``own`` holds those that were found to be broken by themselves; ``hints`` what may be behind the breaches of a rule.
     """
 
     def __init__(self, requirements: Requirements) -> None:
@@ -155,6 +155,7 @@ class Tally:
         self.waived: dict[str, str] = {}
         self.flaky: dict[str, str] = {}
         self.blamed: dict[str, Blame] = {}
+        self.own: set[str] = set()
         self.hints: dict[str, str] = {}
 
     def __iter__(self) -> Iterator[Score]:
