@@ -38,9 +38,9 @@ _MOST_LOSSES = 3
 async def find_blame(bench: Bench) -> None:
     """Settles the blame for every rule where it is in doubt and has not been settled yet."""
     tally = bench.scribe.tally
-    for score in list(tally):
+    for score in sorted(tally, key=lambda one: (one.in_batch is None, -one.breaches)):
         key = score.requirement.key
-        if bench.over or key in tally.blamed or score.requirement.id in (HISTORY, COMPANY):
+        if bench.over or key in tally.blamed or key in tally.own or score.requirement.id in (HISTORY, COMPANY):
             continue
         if _only_in_company(score) and COMPANY in tally.scores:
             bench.scribe.begin("asking alone")
@@ -71,15 +71,21 @@ async def _company(bench: Bench, score: Score) -> None:
     for number in range(times):
         position = found[number % len(found)].position
         (asking,) = await bench.ask([position] if position else [], "retest")
-        if asking.answer is None or score.requirement.id in asking.broke or bench.over:
+        if asking.answer is None or bench.over:
             return
-    shown = score.in_batch or found[0]
+        if score.requirement.id in asking.broke:
+            return  # it is broken alone too
+    known = [blame.breach for blame in bench.scribe.tally.blamed.values() if blame.rule == COMPANY]
+    shown = score.in_batch or next(iter(known), None)
+    if shown is None or not any(one.broke for one in await bench.ask(shown.batch, "retest", stated=True)):
+        return  # it does well now, alone and in company
+    if shown is not score.in_batch:
+        bench.scribe.tally.blamed[score.requirement.key] = Blame(COMPANY, shown)
+        return
     sentence = f"{shown.sentence} ({score.requirement.id}) Asked one by one it answers the same turns well."
     if mixed_up:
         bench.scribe.tally.hints[COMPANY] = SENTENCES[ANOTHER_TURN]
-    asked = await bench.ask(shown.batch, "retest", stated=True)
-    shown_by = "batch" if any(one.broke for one in asked) else ""
-    shown = replace(shown, rule=COMPANY, variant="", sentence=sentence, shown_by=shown_by)
+    shown = replace(shown, rule=COMPANY, variant="", sentence=sentence, shown_by="batch")
     bench.scribe.tally.blamed[score.requirement.key] = Blame(COMPANY, shown)
 
 
