@@ -20,6 +20,8 @@ from referee.rules import variant, variant_names
 from tests.check.helpers import ANY_LEGAL, broken, examined, zoo_plan
 from tests.helpers import chances, seeded, shuffled
 
+pytestmark = pytest.mark.timeout(900)  # a check and its replays, on a machine that is busy
+
 assert check  # it registers its command
 QUICK = ("--deals", "20", "--sandbox", "none")
 CRASHES_ONCE = """
