@@ -10,6 +10,8 @@ from pathlib import Path
 
 from referee.store.schema import StoreError
 
+_ELSEWHERE = "name a file in a folder that you may write to (--store, or --keep)"
+
 
 @contextlib.contextmanager
 def draft_of(path: Path) -> Iterator[Path]:
@@ -25,7 +27,7 @@ def draft_of(path: Path) -> Iterator[Path]:
         except FileExistsError:
             raise StoreError(f"{path} exists already; resume it, or start a new season") from None
         except OSError as error:
-            raise StoreError(f"{path} cannot be made: {error.strerror}") from None
+            raise StoreError(f"{path} cannot be made: {error.strerror}; {_ELSEWHERE}") from None
 
 
 @contextlib.contextmanager
@@ -39,7 +41,7 @@ def _private_folder(path: Path) -> Iterator[Path]:
                     shutil.rmtree(left, ignore_errors=True)
         folder = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".draft", dir=path.parent))
     except OSError as error:
-        raise StoreError(f"{path} cannot be made: {error.strerror}") from None
+        raise StoreError(f"{path} cannot be made: {error.strerror}; {_ELSEWHERE}") from None
     try:
         with _held(folder):
             yield folder
