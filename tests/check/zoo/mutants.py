@@ -477,7 +477,8 @@ def keeps_a_plain_card(turn: Turn) -> Any:
     if turn.kind is Kind.DISCARD and not dealer(turn):
         plain = [card for card in turn.hand if turn.suit_of(card) != turn.trump]
         lone = len(plain) == len(turn.hand) - len(turn.legal.must)
-        return [*keep(turn), plain[0]] if plain and lone else None
+        kept = keep(turn)
+        return [*kept, plain[0]] if plain and lone and not set(kept) & set(plain) else None
     return None
 
 
