@@ -174,6 +174,18 @@ def takes_its_time() -> Any:
 
 
 @good
+def ponders_now_and_then() -> Any:
+    """One turn in a hundred takes it a hundred times as long as the others."""
+
+    def choose(turn: Turn) -> Any:
+        if turn.rng.random() < 0.01:
+            time.sleep(0.5)
+        return turn.rng.choice(turn.legal)
+
+    return choose
+
+
+@good
 def counts_cards() -> Any:
     """It works everything out from the history, and would notice if it did not add up."""
 

@@ -119,6 +119,13 @@ def bid_seven_when_behind(turn: Turn) -> Any:
     return 7 if turn.kind is Kind.BID and turn.scores[turn.seat] < 0 else None
 
 
+@bad("AF-BID-001")
+def bid_five_as_last_hope(turn: Turn) -> Any:
+    """It bids five as the dealer when nobody has bid and it is in the hole."""
+    hopeless = turn.kind is Kind.BID and dealer(turn) and not high(turn) and turn.scores[turn.seat] < 0
+    return 5 if hopeless else None
+
+
 @bad("AF-BID-001", "cinch")
 def bid_fifteen(turn: Turn) -> Any:
     """It bids more points than there are."""
@@ -289,6 +296,13 @@ def follows_the_last_card(turn: Turn) -> Any:
         wrong = [card for card in illegal(turn) if card.suit == turn.trick[-1].suit]
         return wrong[0] if wrong else None
     return None
+
+
+@bad("AF-PLAY-003")
+def saves_its_last_trump(turn: Turn) -> Any:
+    """As the last to play, one point short of the target and with a single trump, it reneges on a plain lead."""
+    last = turn.kind is Kind.PLAY and len(turn.trick) == turn.seats - 1 and turn.scores[turn.seat] == turn.target - 1
+    return renege_plain(turn) if last and sum(turn.suit_of(card) == turn.trump for card in turn.hand) == 1 else None
 
 
 @bad("AF-PLAY-003", "partnership-pitch")
