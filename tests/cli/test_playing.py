@@ -59,9 +59,11 @@ def test_a_league_is_run_and_read_and_verified(folder: Path) -> None:
 
 def test_the_same_seed_gives_the_same_results_and_a_finished_league_is_not_run_again(folder: Path) -> None:
     first = referee(folder, "run", "two.toml", "--sandbox", "none", "--output", "plain")
-    refused = referee(folder, "run", "two.toml", "--sandbox", "none")
-    assert refused.returncode == 1
-    assert "--new-season" in refused.stderr
+    again = referee(folder, "run", "two.toml", "--sandbox", "none")
+    assert again.returncode == 0, again.stderr
+    assert "is finished" in again.stderr
+    assert "--new-season" in again.stderr
+    assert again.stdout == first.stdout
     second = referee(folder, "run", "two.toml", "--sandbox", "none", "--output", "plain", "--new-season", "-w", "2")
     assert second.returncode == 0, second.stderr
     assert "leagues/two-2" in second.stdout
