@@ -89,8 +89,11 @@ def run(check: Check, folder: Path) -> Done:
 def run_all(checks: list[Check], parallel: int, folder: Path) -> Iterator[Done]:
     """Runs checks, so many at once; yields each as it is done."""
     with ThreadPoolExecutor(parallel) as pool:
-        for one in as_completed([pool.submit(run, check, folder) for check in checks]):
-            yield one.result()
+        try:
+            for one in as_completed([pool.submit(run, check, folder) for check in checks]):
+                yield one.result()
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)  # an interrupted run begins no more of them
 
 
 def main() -> int:
