@@ -363,24 +363,32 @@ def _compare(table: Table, record: Record, rulings: list[Irregularity]) -> None:
             raise RecordError(_told(found))
 
 
+_NOTHING: Any = object()
+
+
 def first_difference(
     ours: Any,
     theirs: Any,
     path: str = "",
     same: Callable[[Any, Any], bool] = lambda a, b: type(a) is type(b) and a == b,
 ) -> tuple[str, Any, Any] | None:
-    """The first place where two JSON values differ, with both values there (``None`` where one has nothing).
+    """The first place where two JSON values differ, with both values there (``None`` where one has nothing, which differs from
+    a ``None`` that stands there).
 
     >>> first_difference({"deals": [{"dealer": 0}]}, {"deals": [{"dealer": 3}]})
     ('deals[0].dealer', 0, 3)
     """
     if isinstance(ours, list) and isinstance(theirs, list):
-        pairs = [(f"{path}[{i}]", a, b) for i, (a, b) in enumerate(zip_longest(ours, theirs))]
+        pairs = [(f"{path}[{i}]", a, b) for i, (a, b) in enumerate(zip_longest(ours, theirs, fillvalue=_NOTHING))]
     elif isinstance(ours, dict) and isinstance(theirs, dict):
         keys = sorted(ours.keys() | theirs.keys())
-        pairs = [(f"{path}.{key}" if path else str(key), ours.get(key), theirs.get(key)) for key in keys]
+        pairs = [
+            (f"{path}.{key}" if path else str(key), ours.get(key, _NOTHING), theirs.get(key, _NOTHING)) for key in keys
+        ]
     else:
-        return None if same(ours, theirs) else (path, ours, theirs)
+        known = ours is not _NOTHING and theirs is not _NOTHING
+        told = (path, None if ours is _NOTHING else ours, None if theirs is _NOTHING else theirs)
+        return None if known and same(ours, theirs) else told
     found = (first_difference(a, b, where, same) for where, a, b in pairs)
     return next((one for one in found if one), None)
 

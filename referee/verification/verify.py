@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from referee import __version__
 from referee.scheduling.schedule import Schedule
 from referee.store import Exported, FixtureRow, GameRow, SetRow, Source, StoreError
 from referee.tournament.league import League, LeagueError, plan_of, read_league
@@ -121,12 +122,12 @@ class _Verification:
         plan = plan_of(league, Path(), "none")
         packs, sets = packs_of(plan), {row.id: row for row in self._sets}
         rulings, self._misplaced = _by_game(self._source.every_ruling(), games)
-        counting = []
+        counting, version = [], played_with(league)
         for done, (row, counts) in enumerate(sort_games(games, planned, sets, self.found), 1):
             try:
                 case = Case(plan, packs, row, planned[row.fixture_id], self._source.record(row.number))
                 own = rulings.get(row.number, None if not counts and row.attempt is None else [])
-                checked = check_game(case, own, lenient=played_with(league) == "0.1.0")
+                checked = check_game(case, own, lenient=version == "0.1.0", older=version != __version__)
             except _GARBLED as error:
                 checked = Checked(row, None, None, [_unreadable(row, error)])
             self._take(checked, counts=counts)

@@ -79,6 +79,7 @@ def check_facts(league: League, schedule: Schedule, sets: Mapping[str, SetRow], 
     facts = league.facts
     state = facts.get("state")
     found.differ(Check.FACTS, "state", state, state if state in ("running", "finished") else "running or finished")
+    found.differ(Check.FACTS, "whether it tells of an early end", "ended" in facts, state == "finished")
     if state != "finished":
         for name in ("ended", "standings", "result_root", "record_root", "root_scheme"):
             found.differ(Check.FACTS, f"{name} of a league that is not finished", facts.get(name), None)

@@ -69,14 +69,17 @@ OVERRUN_US: Final = 1_000_000
 """By how much a charge may exceed what a decision had in leagues of 0.1.0, which charged the delay of its own timer too."""
 
 
-def check_game(case: Case, rulings: Sequence[Mapping[str, Any]] | None, *, lenient: bool = False) -> Checked:
+def check_game(
+    case: Case, rulings: Sequence[Mapping[str, Any]] | None, *, lenient: bool = False, older: bool = True
+) -> Checked:
     """Verifies one game. ``rulings`` are its stored rows, ``None`` where none are kept.
 
-    ``lenient`` is for leagues of 0.1.0, whose timer could overrun.
+    ``lenient`` is for leagues of 0.1.0, whose timer could overrun; ``older`` for those of any version before this one, which may have
+    known fewer house rules.
     """
     found: list[Divergence] = []
     judged, table = None, None
-    first = _header(case) or _packs(case)
+    first = _header(case, older) or _packs(case)
     if first is None:
         table, first = _replayed(case, OVERRUN_US if lenient else 0)
     if table is not None:
@@ -88,7 +91,7 @@ def check_game(case: Case, rulings: Sequence[Mapping[str, Any]] | None, *, lenie
     return Checked(row, table, judged, found)
 
 
-def _header(case: Case) -> Divergence | None:
+def _header(case: Case, older: bool) -> Divergence | None:
     """Whose game the record says it is, and by which rules and limits it was played."""
     spec = case.plan.spec(case.game, 1)
     expected: Record = {
@@ -107,16 +110,16 @@ def _header(case: Case) -> Divergence | None:
     found = first_difference(expected, {key: case.record.get(key) for key in expected})
     if found:
         return case.differs(Check.RECORD, found[0], found[2], found[1])
-    return _rules(case, spec.rules)
+    return _rules(case, spec.rules, older)
 
 
-def _rules(case: Case, rules: RuleSet) -> Divergence | None:
+def _rules(case: Case, rules: RuleSet, older: bool) -> Divergence | None:
     stored, expected = case.record.get("rules"), rules.as_dict()
     if stored == expected:
         return None
     try:
         known = {key: expected.get(key) for key in stored} if isinstance(stored, dict) else {}
-        if known and first_difference(known, stored) is None and RuleSet.from_dict(known) == rules:
+        if older and known and first_difference(known, stored) is None and RuleSet.from_dict(known) == rules:
             return None  # written by a version that knew fewer house rules
     except RuleSetError:
         pass

@@ -1,20 +1,25 @@
 """A forger of exports: changes one value anywhere, and may make everything fit that can be computed without a secret."""
 
+import contextlib
 import copy
 import hashlib
 import json
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from referee import deals
+from referee.definitions.definition import restore_definition
 from referee.record import canonical, record_digest, result_digest
 from referee.store import GameRow, SetRow, chain_next, chain_start
 from referee.store.export_form import dumped
 from referee.store.exported import PARTS
+from referee.tournament.export import definition_toml
 from referee.tournament.roots import record_root, result_root
+from referee.tournament.summary import histogram
 from referee.verification import verify, verify_league
 
 Path_ = tuple[Any, ...]
@@ -49,6 +54,10 @@ def cover(files: Files, folder: Path) -> None:
         json.dumps(league.get("definition"), sort_keys=True, separators=(",", ":")).encode()
     ).hexdigest()
     league["commitment"] = deals.commitment(bytes.fromhex(league["master"]), league["digest"])
+    with contextlib.suppress(Exception):  # so garbled that it says nothing
+        definition = restore_definition(league["definition"], folder)
+        told: Any = SimpleNamespace(name=name, definition=definition)
+        files["definition.toml"] = definition_toml(told).encode()
     records = {line.get("number"): line.get("record") for line in files["records.jsonl"]}
     sets = {line.get("id"): line for line in files["sets.jsonl"]}
     heads = {set_id: (chain_start(name, set_id), 0) for set_id in sets}
@@ -61,6 +70,9 @@ def cover(files: Files, folder: Path) -> None:
         if set_id in sets and game.get("redeal") == sets[set_id].get("redeal"):
             head, count = heads[set_id]
             heads[set_id] = chain_next(head, game["record_digest"]), count + 1
+        with contextlib.suppress(Exception):
+            game["summary"]["times"] = [histogram(times) for times in record["volatile"]["charged_us"]]
+            _rule_again(files["rulings.jsonl"], game["number"], record)
     for set_id, (head, count) in heads.items():
         sets[set_id] |= {"chain": head, "games": count}
     manifest = files["export.json"]
@@ -81,6 +93,14 @@ def cover(files: Files, folder: Path) -> None:
         word[word.index("--record-root") + 1] = league["record_root"]
         manifest["verify"] = " ".join(word)
     save(files, folder)
+
+
+def _rule_again(rulings: list[Any], game: int, record: Any) -> None:
+    """The rows of rulings say what the record says."""
+    for row in rulings:
+        if row["game"] == game:
+            entry = record["irregular"][row["number"]]
+            row |= {key: entry[key] for key in ("seat", "step", "fault", "rule", "sentence", "consequence")}
 
 
 class _Parts:
@@ -126,6 +146,8 @@ def changes(old: Any) -> Iterator[tuple[str, Any]]:
         yield "a little more", old * 1.01 + 0.01
     elif isinstance(old, str):
         yield "another text", _another(old)
+        if old in _OTHERS:
+            yield "another of its kind", _OTHERS[old]
     elif old is None:
         yield "a text", "forged"
     elif isinstance(old, list) and old:
@@ -142,6 +164,17 @@ def changes(old: Any) -> Iterator[tuple[str, Any]]:
         yield "nothing", None
 
 
+_OTHERS = {
+    "none": "bubblewrap",
+    "CRASH": "DISCONNECT",
+    "START_FAILED": "CRASH",
+    "STOPPED": "NO_CONTEST",
+    "stumbler": "careful",
+    "random": "careful",
+}
+"""For some words, another that may stand in their place."""
+
+
 def _another(old: str) -> str:
     """Another text of the same form: a digit changed in digests and times, else a letter more."""
     time = re.fullmatch(r"(\d{4}-.*:\d\d\.)(\d{3})(\+00:00)", old)
@@ -152,10 +185,12 @@ def _another(old: str) -> str:
     return f"{old}x"
 
 
-def forgeries(files: Files, name: str, each: int, rng: random.Random) -> Iterator[tuple[str, str, Files]]:
-    """Every kind of place in a file with what may be done there: (pattern, what was done, the forged files).
+def forgeries(
+    files: Files, name: str, rng: random.Random, most: int, always: Callable[[str], object]
+) -> Iterator[tuple[str, str, Files]]:
+    """Kinds of places in a file with what may be done there: (pattern, what was done, the forged files).
 
-    ``each``: how many places of one pattern are tried.
+    ``most``: how many patterns are tried, chosen by chance; those that ``always`` says yes to come besides.
     """
     held = files[name]
     if isinstance(held, bytes):
@@ -164,11 +199,14 @@ def forgeries(files: Files, name: str, each: int, rng: random.Random) -> Iterato
     by_pattern: dict[str, list[Path_]] = {}
     for path in places(held):
         by_pattern.setdefault(pattern(name, path), []).append(path)
+    chosen = set(rng.sample(sorted(by_pattern), min(most, len(by_pattern)))) | set(filter(always, by_pattern))
     for told, found in by_pattern.items():
-        kinds = {}  # of one pattern, a place of each type that stands there
+        if told not in chosen:
+            continue
+        kinds: dict[type, Path_] = {}  # of one pattern, a place of each type that stands there
         for path in rng.sample(found, len(found)):
-            kinds.setdefault(type(at(held, path)), []).append(path)
-        for path in (one for those in kinds.values() for one in those[:each]):
+            kinds.setdefault(type(at(held, path)), path)
+        for path in kinds.values():
             for what, value in changes(at(held, path)):
                 yield told, what, _with(files, name, path, value)
             yield told, "dropped", _without(files, name, path)
