@@ -336,8 +336,13 @@ class Bench:
 
 
 def far_target(rules: RuleSet) -> RuleSet:
-    """The same game to ten times its target, so that a game takes more decisions than its time allows at full length."""
-    return rules.with_rules({"target": min(10 * rules.target, 1000), "max_deals": max(rules.max_deals, 100)})
+    """The same game to ten times its target, so that a game takes more decisions than its time allows at full length.
+
+    A smudge, which ends a game at once, is left out.
+    """
+    return rules.with_rules(
+        {"target": min(10 * rules.target, 1000), "smudge": "none", "max_deals": max(rules.max_deals, 100)}
+    )
 
 
 def _address(path: Path) -> str:
