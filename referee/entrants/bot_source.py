@@ -8,6 +8,7 @@
     build = ["make"]                 # optional: a list, or a string for sh; products go to build/, dist/, target/ ...
     variants = ["auction-pitch"]     # optional: what it can play
     env = { DEPTH = "3" }            # optional: variables for its environment
+    cwd = "engine"                   # optional: where it runs, a folder inside its own
     description = "Counts trumps."   # optional
 """
 
@@ -41,6 +42,8 @@ from referee.seats.program import Command, bot_command
 LARGEST = 16 * 1024
 """The most bytes of a bot.toml."""
 
+CWD_ALLOWED = "the path of a folder inside the bot's own"
+
 _PYTHONS = ("python", "python3")
 _SAMPLE_PREFIX = "sample_bots/python/"
 _Words = Annotated[tuple[PlainText, ...], Field(max_length=64, strict=False)]
@@ -71,6 +74,21 @@ class Manifest(Section):
         json_schema_extra={"x-allowed": "text of up to 400 readable characters"},
     )
 
+    cwd: PlainText = Field(
+        default="",
+        max_length=200,
+        description="Where it runs, if not at the top of its folder.",
+        examples=["engine"],
+        json_schema_extra={"x-allowed": CWD_ALLOWED},
+    )
+
+    @field_validator("cwd")
+    @classmethod
+    def _inside(cls, cwd: str) -> str:
+        if cwd.startswith("/") or ".." in cwd.split("/"):
+            raise finding_error(Finding((), CWD_ALLOWED, "move it inside, and name it from the bot's folder"))
+        return cwd
+
     @field_validator("build", mode="before")
     @classmethod
     def _shell_line(cls, build: Any) -> Any:
@@ -96,7 +114,7 @@ class BotSource:
 
     ``digest`` is SHA-256 over its files. ``variants`` is empty where the bot does not say what it plays; ``build`` is
     empty where nothing is built; ``only`` names the one file of a ``.py`` bot and is empty for all others; ``environment`` is
-    what its author wants set.
+    what its author wants set, ``cwd`` where in ``folder`` it runs.
     """
 
     name: str
@@ -109,11 +127,12 @@ class BotSource:
     description: str = ""
     only: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict, hash=False)
+    cwd: str = ""
 
     def command(self) -> Command:
         """How to start it."""
         command = with_links(bot_command(self.argv, self.folder, self.name, only=self.only))
-        return replace(command, environment=self.environment)
+        return replace(command, environment=self.environment, cwd=self.cwd)
 
     def with_options(self, args: Sequence[str], environment: Mapping[str, str], version: str | None) -> "BotSource":
         """The same bot with further arguments and variables, which are part of its digest; ``version`` is one that was given."""
@@ -220,6 +239,10 @@ def _from_folder(folder: Path, name: str | None, version: str | None) -> BotSour
         raise BotError(error.problems) from None
     digest = _digested(str(folder), lambda: folder_digest(folder, built=bool(manifest.build)))
     _refuse_linked_folders(folder)
+    if not (folder / manifest.cwd).is_dir():
+        raise _bot_error(
+            str(path), f"cwd = {manifest.cwd!r}, but no such folder", CWD_ALLOWED, "make it, or correct cwd"
+        )
     return BotSource(
         _named(str(folder), name or manifest.name),
         version or manifest.version,
@@ -230,6 +253,7 @@ def _from_folder(folder: Path, name: str | None, version: str | None) -> BotSour
         manifest.variants,
         " ".join(manifest.description.split()),
         environment=manifest.env,
+        cwd=manifest.cwd,
     )
 
 

@@ -36,7 +36,7 @@ class Entrant:
     ``key`` is its unique name (``careful#2``), ``name`` the bot's (``careful``), and ``copy_of`` the key of the first
     copy (``None`` for that one itself). A remote entrant has no command, folder or digest, and may take ``wait_s``
     seconds to dial in. ``variants`` is empty where the bot does not say what it plays. ``submitted`` marks bots from
-    ``bots_from``: programs of somebody else. ``build``, ``description``, ``only`` and ``environment`` are those of ``BotSource``. In a pair of
+    ``bots_from``: programs of somebody else. ``build``, ``description``, ``only``, ``environment`` and ``cwd`` are those of ``BotSource``. In a pair of
     two bots, ``partner`` is the one at the second seat of the side; version and digest are those of both together.
     """
 
@@ -56,13 +56,14 @@ class Entrant:
     wait_s: int = 0
     partner: "Entrant | None" = None
     environment: Mapping[str, str] = field(default_factory=dict, hash=False)
+    cwd: str = ""
 
     def command(self) -> Command:
         """How to start it; ``ValueError`` for a remote one, which nobody here can start."""
         if self.folder is None:
             raise ValueError(f"{self.key} dials in from elsewhere")
         command = bot_command(self.argv, self.folder, self.key, only=self.only)
-        command = replace(command, environment=self.environment)
+        command = replace(command, environment=self.environment, cwd=self.cwd)
         return command if self.submitted else with_links(command)
 
 
@@ -304,4 +305,5 @@ def _copies(candidate: _Candidate) -> Iterator[Entrant]:
             submitted=entry.bots_from is not None,
             wait_s=0 if source else entry.wait_s,
             environment=source.environment if source else {},
+            cwd=source.cwd if source else "",
         )

@@ -167,7 +167,7 @@ def _without_box(
     group = make_group(signs.marker, limits)
     folders = group.folders if group is not None else ()
     argv = limited([str(program), *command.argv[1:]], limits, own_user=False, brand=signs.brand, cgroups=folders)
-    return _Start(tuple(argv), given, command.folder.absolute(), group=group, scratch=scratch)
+    return _Start(tuple(argv), given, command.folder.absolute() / command.cwd, group=group, scratch=scratch)
 
 
 def _spawn(name: str, start: _Start, *, terminal: bool) -> tuple[subprocess.Popen[bytes], int]:

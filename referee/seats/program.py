@@ -55,6 +55,7 @@ class Command:
     `folder`      the bot's own folder, where it runs; it cannot write there in a sandbox.
     `name`        for messages.
     `environment` what the bot's author wants set besides the usual.
+    `cwd`         where in `folder` it runs: arguments are looked up from there.
     `only`        names in `folder` that a sandbox shows; empty = all. For a bot of one file that lies among others.
     `reads`       other files and folders that a sandbox shows, read-only.
     `whole`       whether a sandbox shows all of `folder` where `only` is empty; False for a command that was given no
@@ -70,6 +71,7 @@ class Command:
     reads: tuple[Path, ...] = ()
     whole: bool = True
     hides: tuple[Path, ...] = ()
+    cwd: str = ""
 
 
 def bot_command(

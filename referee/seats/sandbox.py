@@ -173,7 +173,7 @@ def put_in_box(command: Command, program: Path, limits: Limits, socket: Path | N
     if code is not None:
         handles.append(_filled_pipe(code))
         argv += ["--seccomp", str(handles[2])]
-    argv += ["--chdir", str(command.folder.absolute()), "--"]
+    argv += ["--chdir", str(command.folder.absolute() / command.cwd), "--"]
     if root:
         argv += [_tool("setpriv"), f"--reuid={user}", f"--regid={user}", "--clear-groups", "--inh-caps=-all", "--"]
     return Box((*argv, *inner), tuple(handles), user, info)

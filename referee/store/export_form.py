@@ -77,7 +77,7 @@ FILES: Final[dict[str, Schema]] = {
     ),
     "entrants.jsonl": _line(
         "An entrant, in the order of entry.",
-        ("partner", "environment"),
+        ("partner", "environment", "cwd"),
         key=_of("string", "Its name in the league: what all other files call it."),
         name=_of("string", "The bot's name."),
         version=_of("string", "The bot's version."),
@@ -88,6 +88,7 @@ FILES: Final[dict[str, Schema]] = {
         submitted=_of("boolean", "Whether it came in by a pattern: a program of somebody else."),
         copy_of=_of(_OR_NONE, "Of a further copy of a bot, the name of the first."),
         environment=_of("object", "Variables that were set for it, if any.", additionalProperties={"type": "string"}),
+        cwd=_of("string", "Where in its folder it ran, if not at its top."),
         variants=_texts("The games that it says it plays; none = all."),
         description=_of("string", "What its author says of it."),
         wait_s=_of("integer", "Seconds that a remote bot may take to dial in.", minimum=0),

@@ -147,6 +147,7 @@ def _about(entrant: Entrant) -> dict[str, Any]:
         "description": entrant.description,
         "wait_s": entrant.wait_s,
         **({"environment": dict(entrant.environment)} if entrant.environment else {}),
+        **({"cwd": entrant.cwd} if entrant.cwd else {}),
         **({"partner": {"key": entrant.partner.key, **_about(entrant.partner)}} if entrant.partner else {}),
     }
 
@@ -187,6 +188,7 @@ def _entrant(key: str, about: Mapping[str, Any]) -> Entrant:
         submitted=about["submitted"],
         wait_s=about["wait_s"],
         environment=about.get("environment", {}),
+        cwd=about.get("cwd", ""),
         partner=_entrant(partner["key"], partner) if partner else None,
     )
 
@@ -304,7 +306,7 @@ def _command(entrant: Entrant, private: Sequence[Path]) -> Command | None:
         if f"{path}/".startswith(seen) and not any(f"{place}/".startswith(f"{path}/") for place in own)
     )
     command = bot_command(entrant.argv, entrant.folder, entrant.key, hides=hides)
-    command = replace(command, environment=entrant.environment)
+    command = replace(command, environment=entrant.environment, cwd=entrant.cwd)
     return command if entrant.submitted else with_links(command)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from referee.definitions.definition import DefinitionError, parse_definition
+from referee.definitions.problems import ProblemsError
 from referee.entrants.entrants import Roster, enter
 from referee.store import Store
 from tests.program import referee
@@ -49,6 +50,30 @@ def test_they_reach_the_bot(sandbox: str, folder: Path) -> None:
     assert referee(folder, "verify", "leagues/club.sqlite").returncode == 0
     with Store.read(folder / "leagues/club.sqlite") as store:
         assert store.entrants()["lone"]["environment"] == {"MOOD": "bold"}
+
+
+@pytest.mark.parametrize("sandbox", BOTH)
+def test_it_runs_where_its_manifest_says(sandbox: str, folder: Path) -> None:
+    inner = folder / "mine" / "engine"
+    inner.mkdir()
+    (inner / "bot.py").write_text((folder / "mine" / "bot.py").read_text())
+    (folder / "mine" / "bot.py").unlink()
+    (folder / "mine" / "bot.toml").write_text(MANIFEST + 'cwd = "engine"\n')
+    (folder / "club.toml").write_text(HEAD + '[[bots]]\npath = "mine"\ncopies = 2\n')
+    for command in (["run", "club.toml"], ["check", "mine", "--seconds", "0", "--area", "LIFE"]):
+        done = referee(folder, *command, "--sandbox", sandbox)
+        assert done.returncode == 0, done.stderr + done.stdout
+    assert referee(folder, "verify", "leagues/club.sqlite").returncode == 0
+    with Store.read(folder / "leagues/club.sqlite") as store:
+        assert store.entrants()["mine"]["cwd"] == "engine"
+
+
+@pytest.mark.parametrize("cwd", ["/etc", "../lone", "engine/../..", "missing"])
+def test_it_runs_nowhere_else(cwd: str, folder: Path) -> None:
+    (folder / "mine" / "bot.toml").write_text(MANIFEST + f'cwd = "{cwd}"\n')
+    with pytest.raises(ProblemsError, match="a folder inside the bot's own") as caught:
+        entered(folder, '[[bots]]\npath = "mine"\n')
+    assert "remedy: " in str(caught.value)
 
 
 def test_a_bot_with_others_is_another_bot(folder: Path) -> None:
