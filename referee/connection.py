@@ -92,6 +92,10 @@ class Budget:
         """More, for something that was sent to the peer."""
         self._left = min(self._left + units, self.MOST)
 
+    def renew(self) -> None:
+        """All of it again: the peer is another one."""
+        self._left, self._at = float(self._burst), time.monotonic()
+
 
 class Call:
     """One call, from its headers to its status. ``on_message`` and ``on_end`` are for whoever answers it.
@@ -732,6 +736,16 @@ class Server:
                     connection.abort()
                 elif not connection.asked_at and now - connection.heard_at > _KEEPALIVE_S:
                     connection.ask()
+
+    def renew(self) -> None:
+        """Ends all that the last peer has left, also what waits to be accepted: its successor pays for none of it."""
+        self.drop()
+        for listening in self._sockets:
+            with contextlib.suppress(OSError):
+                for _ in range(_BACKLOG):
+                    listening.accept()[0].close()
+        if self.budget is not None:
+            self.budget.renew()
 
     def drop(self) -> None:
         """Ends all connections at once."""

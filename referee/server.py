@@ -158,7 +158,7 @@ class Host:
         door.address = await server.listen(address)
         if owner is not None:
             self.at_home.add(owner)
-            owner.on_renew = server.drop
+            owner.on_renew = server.renew
             server.on_violation = lambda _connection: owner.knock("connections that broke HTTP/2")
         self._servers[door] = server
         try:

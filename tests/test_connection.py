@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from referee import server
+from referee.connection import Budget, Server, Status
 from referee.faults import Fault
 from referee.protocol import wire
 from referee.seats.guest import Guest
@@ -349,3 +350,24 @@ def test_who_does_not_finish_the_handshake_of_tls_is_a_stranger_like_others(
                             pass
 
     assert not tell(tmp_path, story).faults
+
+
+def test_a_new_peer_pays_for_nothing_that_the_last_one_left(tmp_path: Path) -> None:
+    """Neither for its frames, nor for connections that still wait to be accepted."""
+
+    async def scene() -> None:
+        budget = Budget(100, 0.0)
+        listening = Server(lambda call: call.finish(Status.OK), strangers=lambda: 16, budget=budget)
+        address = await listening.listen(f"unix:{tmp_path / 'bot.sock'}")
+        assert not budget.spend(1_000)
+        with contextlib.ExitStack() as stack:
+            for _ in range(8):
+                waiting = stack.enter_context(socket.socket(socket.AF_UNIX))
+                waiting.connect(address.removeprefix("unix:"))
+            listening.renew()
+            await asyncio.sleep(0)
+            assert not listening.strangers
+            assert budget.spend(100)
+        await listening.close(0.1)
+
+    asyncio.run(scene())

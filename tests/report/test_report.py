@@ -331,6 +331,6 @@ def test_faults_withdrawals_and_void_sets_are_told(tmp_path: Path) -> None:
     assert "CRASH, 3 times" in text
     assert "chance was withdrawn" in text
     assert "is out of the league" in told
-    assert "Void: 1 set with sound, chance, slipping (" in told
+    assert "Void: 1 set with chance, slipping, sound (" in told
     assert "): chance was withdrawn" in told
-    assert "Void: 1 set with sound, chance, slipping (" in text
+    assert "Void: 1 set with chance, slipping, sound (" in text

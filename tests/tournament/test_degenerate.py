@@ -26,6 +26,7 @@ from referee.table import Turn
 from referee.tournament.export import write_export
 from referee.tournament.league import read_league
 from referee.tournament.table_of import standings_of
+from referee.tournament.voids import MOST_NO_CONTESTS, never_contested
 from referee.verification.verify import verify
 from tests.tournament.inprocess import Lost, Player, found_league, go_on, league_text
 from tests.tournament.leagues import played
@@ -127,11 +128,15 @@ def alike(path: Path, players: dict[str, Player], text: str) -> None:
 
 
 def voided(path: Path, players: dict[str, Player], text: str) -> None:
-    """Every set is void before a game is played."""
+    """Every set is void before a game is played: its first game came to nothing three times."""
     found_league(path, parse_definition(text), list(players))
     with Store.write(path) as store:
         for row in store.sets():
-            store.close_set(row.id, "VOID", "the organiser said so: :x: [red]no[/red]")
+            fixture = f"{row.id}-0"
+            for _ in range(MOST_NO_CONTESTS):
+                (attempt,) = store.begin([(fixture, 0)])
+                store.end_attempt(attempt, "NO_CONTEST", "the disk was full: :x: [red]no[/red]")
+            store.close_set(row.id, "VOID", never_contested(fixture))
     go_on(path, players)
 
 

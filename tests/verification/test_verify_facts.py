@@ -142,7 +142,6 @@ def test_a_record_that_cannot_be_read_is_named(league: Path, blob: bytes) -> Non
         "UPDATE game SET summary = '[' WHERE number = 3",
         "UPDATE fixture SET seats = '7'",
         "UPDATE entrant SET about = '{}'",
-        "DROP TABLE ruling",
     ],
 )
 def test_a_store_that_makes_no_sense_is_a_divergence_not_a_crash(league: Path, statement: str) -> None:
