@@ -42,7 +42,7 @@ bots: .venv/runtime.stamp ## build the sample bots of every language that this m
 	@$(BIN)/referee build --network --quiet --skip-missing $(sort $(dir $(wildcard sample_bots/*/*/bot.toml)))
 
 test: .venv/dev.stamp ## run the test suite (TESTS=tests/rules for a part of it)
-	@$(BIN)/python -m pytest $(TESTS)
+	@$(BIN)/python -m pytest -n auto --maxprocesses 8 $(TESTS)
 
 lint: .venv/dev.stamp ## ruff: rules, then format
 	@$(BIN)/ruff check

@@ -35,7 +35,7 @@ def test_every_decision_of_a_game_is_a_moment_with_what_was_done() -> None:
 
 @pytest.mark.parametrize("turn", [0, -1, 100_000])
 def test_a_decision_that_there_is_not_is_an_error_with_the_range(turn: int) -> None:
-    with pytest.raises(RecordError, match=r"--turn is 1 to \d+, not"):
+    with pytest.raises(RecordError, match=r"the last decision of the game is number \d+: there is no"):
         moment(RECORD, turn)
 
 
