@@ -44,15 +44,19 @@ class Reply:
     failure: str = ""
 
 
+class NoTurnError(RecordError):
+    """The game has no decision with the number that was asked for."""
+
+
 def moment(record: Record, turn: int, seeds: tuple[int, ...] = ()) -> Moment:
     """Decision number ``turn`` (from 1) of a game; ``seeds`` by seat are what bots draw their chance from.
 
-    Raises ``RecordError`` if the record does not replay, or the game has fewer decisions.
+    Raises ``RecordError`` if the record does not replay, ``NoTurnError`` if the game has fewer decisions.
     """
     table = replay(record, house)
     counts = [len(log.actions) for log in table.deals]
     if not 1 <= turn <= sum(counts):
-        raise RecordError(
+        raise NoTurnError(
             f"the last decision of the game is number {sum(counts)}: there is no {turn}; choose another --turn"
         )
     number, done = 0, turn - 1

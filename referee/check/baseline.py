@@ -89,12 +89,18 @@ class Baseline:
 
 def read_baseline(path: Path, today: dt.date) -> Baseline:
     """The baseline in a file; raises ``BaselineError``."""
+    if path.exists() and not path.is_file():  # a pipe would keep us for ever
+        raise BaselineError(f"--baseline {path}: it is no plain file")
     try:
         text = path.read_text("utf-8")
         data = tomllib.loads(text)
     except OSError as error:
         raise BaselineError(f"--baseline {path}: {error.strerror}") from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except UnicodeDecodeError:
+        raise BaselineError(f"{path}: it is no UTF-8 text: save the file as UTF-8") from None
+    except RecursionError:
+        raise BaselineError(f"{path}: it is nested too deeply: take brackets away") from None
+    except tomllib.TOMLDecodeError as error:
         raise BaselineError(f"{path}: {error}") from None
     if data.get("format") != FORMAT:
         raise BaselineError(f"{path}: format is {data.get('format')!r}: write format = {FORMAT}")

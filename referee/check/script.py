@@ -121,6 +121,8 @@ def read_script(text: str, name: str) -> Script:
     """The script of a file; raises ``ScriptError``, which names the file by ``name``."""
     try:
         return replace(_script(tomllib.loads(text)), name=name)
+    except RecursionError:
+        raise ScriptError(f"{name}: it is nested too deeply: take brackets away") from None
     except (tomllib.TOMLDecodeError, CardError, RuleSetError, ValueError, TypeError) as error:
         raise ScriptError(f"{name}: {error}") from None
 

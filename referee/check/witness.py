@@ -167,6 +167,8 @@ def read_witnesses(path: Path) -> list[Stored]:
 
 def read_witness(path: Path) -> Stored:
     """The witness in a file; raises ``WitnessError``."""
+    if path.exists() and not path.is_file():  # a pipe would keep us for ever
+        raise WitnessError(f"{path}: it is no plain file; name a witness (AF-*.json), or a folder of them")
     try:
         data = json.loads(path.read_text("utf-8"))
         if data["format"] != FORMAT:
@@ -198,6 +200,8 @@ def read_witness(path: Path) -> Stored:
         )
     except OSError as error:
         raise WitnessError(f"{path}: {error.strerror}") from None
+    except (json.JSONDecodeError, RecursionError, UnicodeDecodeError):
+        raise WitnessError(f"{path}: it is no JSON; name a witness (AF-*.json), or a folder of them") from None
     except PositionError as error:
         raise WitnessError(f"{path}: the rules do not allow this position any more: {error}") from None
     except (KeyError, TypeError, ValueError) as error:

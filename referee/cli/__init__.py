@@ -62,6 +62,29 @@ class Commands(TyperGroup):
             interrupted()
         except BrokenPipeError:
             pipe_closed()
+        except typer.BadParameter as error:
+            error.message = _in_words(error)
+            raise
+
+
+def _in_words(error: typer.BadParameter) -> str:
+    """What is wrong with a word of the command line; the library that checks them has words for programmers alone."""
+    found = getattr(error.__cause__, "errors", lambda: ())()
+    if not found:
+        return error.message
+    kind, given, context = found[0]["type"], found[0]["input"], found[0].get("ctx", {})
+    match kind:
+        case "int_parsing" | "int_type" | "int_from_float" | "int_parsing_size":
+            return f"{given!r} is no whole number"
+        case "float_parsing" | "float_type":
+            return f"{given!r} is no number"
+        case "greater_than_equal":
+            return f"{given} is too small: at least {context['ge']}"
+        case "less_than_equal":
+            return f"{given} is too large: at most {context['le']}"
+        case "enum" | "literal_error":
+            return f"{given!r} is none of {context['expected']}"
+    return error.message.removeprefix("Value error, ")
 
 
 app = typer.Typer(

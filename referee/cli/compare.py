@@ -100,7 +100,7 @@ def compare(
     Exit codes: 0 NEW is better or not different, 3 worse, 4 not decided, 1 failed, 2 asked wrongly, 130 stopped.
     """
     text = definition_text(old, new, against or [], variant_, seats, length, alpha, margin, max_games, seed)
-    definition, roster = asked_for(text, [old, new, *dict.fromkeys(against or [])], _WORDS)
+    definition, roster = asked_for(text, [old, new, *dict.fromkeys(against or [old])], _WORDS)
     require_built(roster.entrants)
     console = messages()
     seconds = seconds_of(time) if time is not None else None

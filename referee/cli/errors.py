@@ -3,6 +3,7 @@
 from typing import Final
 
 from referee.cards import CardError
+from referee.check.ask import NoTurnError
 from referee.check.script import ScriptError
 from referee.cli.exits import FAILED, USAGE
 from referee.definitions.problems import ProblemsError
@@ -10,7 +11,7 @@ from referee.record import RecordError
 from referee.rules import RuleSetError
 from referee.scheduling.schedule import ScheduleError
 from referee.seats.program import LaunchError, os_error_text
-from referee.store import NoLeagueError, StoreError
+from referee.store import NoGameError, NoLeagueError, StoreError
 from referee.tournament.league import LeagueError
 from referee.tournament.listening import ListenError
 
@@ -28,7 +29,16 @@ EXPECTED: Final = (
 )
 """What may be wrong with a file, a bot or an option."""
 
-_USAGE = (ListenError, ProblemsError, ScheduleError, ScriptError, RuleSetError, NoLeagueError)
+_USAGE = (
+    ListenError,
+    ProblemsError,
+    ScheduleError,
+    ScriptError,
+    RuleSetError,
+    NoGameError,
+    NoLeagueError,
+    NoTurnError,
+)
 _NO_FILE = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
 
 

@@ -12,7 +12,7 @@ from rich.progress import Progress
 from referee.cli import app
 from referee.cli.run import Output, OutputOption
 from referee.cli.screen import columns_of, messages, plain_text
-from referee.cli.tables import EXPLANATIONS, card_lines, json_table, notes, standings_lines, wrapped
+from referee.cli.tables import EXPLANATIONS, card_lines, counted, json_table, notes, standings_lines, wrapped
 from referee.notation import write_down
 from referee.report.endings import ending_lines
 from referee.store import Exported, NoLeagueError, Source, Store
@@ -69,6 +69,9 @@ def show(
     """Write a game down as a person would: bids, tricks, items, scores, rulings."""
     with Store.read(league or newest_league()) as reader:
         record = reader.record(game)
+    last = len(record["deals"])
+    if deal and max(deal) > last:
+        raise typer.BadParameter(f"the game has {counted(last, 'deal')}", param_hint="--deal")
     typer.echo(write_down(record, deals=deal or None, symbols=not ascii_))
 
 

@@ -27,6 +27,7 @@ from referee.cli.tables import counted, json_table, notes, play_lines, standings
 from referee.definitions.changes import told_changes
 from referee.definitions.definition import Definition
 from referee.definitions.shipped import sample_bots
+from referee.definitions.toml_file import read_text
 from referee.entrants.bot_build import require_built
 from referee.entrants.entrants import Entrant, Roster
 from referee.report.endings import ending_lines
@@ -470,8 +471,12 @@ def play(
     end(go_on(path, 1, output, choice, ("", None), console, terminal=no_clock, brief=True))
 
 
+_LARGEST_SCRIPT: Final = 4 << 20
+"""Bytes; a whole game has some thousand words."""
+
+
 def _play_script(file: Path, output: Output) -> None:
-    played = play_script(read_script(file.read_text("utf-8"), str(file)))
+    played = play_script(read_script(read_text(file, _LARGEST_SCRIPT, "check the path"), str(file)))
     text = (
         json.dumps(played.to_json(), indent=2) if output is Output.JSON else played.text(symbols=output is Output.RICH)
     )

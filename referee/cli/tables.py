@@ -125,15 +125,22 @@ def standings_lines(table: Standings, width: int = WIDTH, rows: int | None = Non
 
 
 def folded(text: str, width: int) -> list[str]:
-    """The text in pieces of at most ``width`` cells, where wide characters take two; one piece at least."""
-    pieces, used = [""], 0
+    """The text in pieces of at most ``width`` cells, where wide characters take two; one piece at least.
+
+    Broken at blanks; inside of a word only where the word alone is wider.
+    """
+    pieces = [""]
     for char in text:
-        size = cell_len(char)
-        if used + size > width and pieces[-1]:
-            pieces.append("")
-            used = 0
+        if cell_len(pieces[-1] + char) > width and pieces[-1]:
+            whole, blank, begun = pieces[-1].rpartition(" ")
+            if char == " ":
+                pieces.append("")
+                continue
+            if blank and whole.strip():
+                pieces[-1:] = [whole, begun]
+            else:
+                pieces.append("")
         pieces[-1] += char
-        used += size
     return pieces
 
 

@@ -150,7 +150,8 @@ def allowed_text(node: Mapping[str, Any], schema: dict[str, Any]) -> str:
         case "array":
             items = _resolved(node.get("items", {}), schema)
             kind = "sections" if items.get("type") == "object" else "texts"
-            return f"a list of {kind}, at least {node.get('minItems', 0)}"
+            least = node.get("minItems", 0)
+            return f"a list of {kind}" + (f", at least {least}" if least else "")
         case "object":
             return "a section" + (f" with {', '.join(node['properties'])}" if "properties" in node else "")
     raise ValueError(f"what is allowed cannot be said of {node}: give it an x-allowed")

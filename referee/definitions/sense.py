@@ -78,7 +78,8 @@ def _wrong_value(name: str, value: object, reason: str) -> Finding:
     allowed = allowed_values(name)
     meant = near(value, [text for text in allowed or () if isinstance(text, str)])
     remedy = f'write {name} = "{meant}"' if meant else "change or delete it"
-    words = one_of(allowed) if allowed and value not in allowed else plain(reason.rpartition("makes no sense: ")[2])
+    told = reason.rpartition("makes no sense: ")[2].removeprefix(f"{value!r} is not ")
+    words = one_of(allowed) if allowed and value not in allowed else plain(told)
     return Finding(("rules", name), words, f"{remedy}. Its meaning: {meanings()[name]}")
 
 

@@ -86,14 +86,22 @@ def parse(text: str, file: str) -> Document:
 
 
 def _syntax_problem(text: str, file: str, error: Exception) -> Problem:
-    message = str(error) or "nested too deeply"
+    deep = isinstance(error, RecursionError)
+    message = "nested too deeply" if deep else str(error)
     place = re.search(r" \(at (?:line (\d+), column (\d+)|end of document)\)", message)
     lines = text.split("\n")
     line = (int(place[1]) if place[1] else len(text.rstrip().split("\n"))) if place else 0
     content = lines[line - 1].strip() if line else ""
     column = f", column {place[2]}" if place and place[2] else ""
     found = f"{shown(content)}{column} ({plain(message[: place.start()] if place else message)})"
-    return Problem(file, line, "syntax", found, "TOML (https://toml.io)", _syntax_remedy(content, message))
+    return Problem(
+        file,
+        line,
+        "syntax",
+        found,
+        "TOML (https://toml.io)",
+        "take brackets away" if deep else _syntax_remedy(content, message),
+    )
 
 
 def _syntax_remedy(content: str, message: str) -> str:

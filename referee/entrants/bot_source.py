@@ -262,7 +262,8 @@ def _script(path: Path, name: str | None, version: str | None) -> BotSource:
     digest = _digested(str(path), lambda: file_digest(path))
     named = _named(str(path), name or (path.stem if is_name(path.stem) else harmless_name(path.stem)))
     file = path.resolve()
-    return BotSource(named, version or digest[:8], (sys.executable, file.name), file.parent, digest, only=(file.name,))
+    word = f"./{file.name}" if file.name.startswith("-") else file.name  # else Python takes it for an option
+    return BotSource(named, version or digest[:8], (sys.executable, word), file.parent, digest, only=(file.name,))
 
 
 def _refuse_linked_folders(folder: Path) -> None:

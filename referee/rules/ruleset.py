@@ -7,7 +7,7 @@ the rule book, the wire, the oracle and the docs all read them from here. ``regi
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, Self, get_args, get_origin, get_type_hints
+from typing import Any, Final, Literal, Self, get_args, get_origin, get_type_hints
 
 from referee.rules.sense import RuleSetError, check_sense
 
@@ -196,6 +196,9 @@ def _plain(value: Any) -> Any:
     return [_plain(item) for item in value] if isinstance(value, tuple) else value
 
 
+_KINDS: Final = {bool: "true or false", int: "a whole number", str: "a text"}
+
+
 def _checked(name: str, kind: Any, value: Any) -> Any:
     """The value in its proper type, or ``RuleSetError``. Lists and tables as TOML and JSON write them are accepted."""
     if get_origin(kind) is Literal:
@@ -204,7 +207,7 @@ def _checked(name: str, kind: Any, value: Any) -> Any:
     elif get_origin(kind) is tuple:
         return _checked_tuple(name, kind, value)
     elif type(value) is not kind:
-        raise RuleSetError(name, f"{value!r} is not {'true or false' if kind is bool else f'a {kind.__name__}'}")
+        raise RuleSetError(name, f"{value!r} is not {_KINDS[kind]}")
     return value
 
 

@@ -7,7 +7,7 @@ process writes: ``Store.write`` takes a lock that dies with the process. Times a
 from referee.store.chain import chain_end, chain_next, chain_start, fold_root
 from referee.store.exported import Exported
 from referee.store.league import Store, now
-from referee.store.schema import FaultRow, Finished, FixtureRow, GameRow, NoLeagueError, SetRow, StoreError
+from referee.store.schema import FaultRow, Finished, FixtureRow, GameRow, NoGameError, NoLeagueError, SetRow, StoreError
 from referee.store.source import Source
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "Finished",
     "FixtureRow",
     "GameRow",
+    "NoGameError",
     "NoLeagueError",
     "SetRow",
     "Source",

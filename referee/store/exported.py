@@ -14,7 +14,7 @@ from typing import IO, Any, Final
 from referee.record import Record, canonical
 from referee.store.export_form import FILES, FIRST_FORMAT, FORMAT, LEAGUE, MANIFEST, dumped
 from referee.store.public import public_facts
-from referee.store.schema import FaultRow, FixtureRow, GameRow, NoLeagueError, SetRow, StoreError
+from referee.store.schema import FaultRow, FixtureRow, GameRow, NoGameError, NoLeagueError, SetRow, StoreError
 from referee.store.text import MOST_BYTES, TextError, read_json
 
 PARTS: Final = ("entrants", "sets", "fixtures", "games", "rulings", "attempts", "faults")
@@ -115,7 +115,7 @@ class Exported:
         """The record of the game with that number; raises ``StoreError``."""
         places = self.record_places()
         if number not in places:
-            raise StoreError(f"{self._folder / 'records.jsonl'} has no record of game {number}")
+            raise NoGameError(f"{self._folder / 'records.jsonl'} has no record of game {number}")
         with self._open("records.jsonl") as file:
             file.seek(places[number])
             line = self._line("records", f"game {number}", file.readline(MOST_BYTES + 1))

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from referee.record import Record, canonical
 from referee.store.public import public_entrant
-from referee.store.schema import TABLES, FaultRow, FixtureRow, GameRow, SetRow, StoreError
+from referee.store.schema import TABLES, FaultRow, FixtureRow, GameRow, NoGameError, SetRow, StoreError
 from referee.store.text import TextError, column, inflate, read_json
 
 _SET: Final = "SELECT id, position, redeal, state, reason, chain, games FROM game_set"
@@ -30,6 +30,10 @@ _JSON: Final = (
 )
 """Columns of JSON: table, key, column."""
 _AT_ONCE: Final = 500  # names in one query
+
+
+_MOST: Final = 1 << 63
+"""Beyond the numbers that SQLite has."""
 
 
 class Reader:
@@ -82,10 +86,11 @@ class Reader:
         return [number for (number,) in self._db.execute("SELECT number FROM game ORDER BY number")]
 
     def record(self, number: int) -> Record:
-        """The record of the game with that number; raises ``StoreError`` if there is none, or it cannot be read."""
-        row = self._db.execute("SELECT record FROM game WHERE number = ?", (number,)).fetchone()
+        """The record of the game with that number; raises ``NoGameError`` if there is none, ``StoreError`` if it cannot be read."""
+        asked = "SELECT record FROM game WHERE number = ?"
+        row = self._db.execute(asked, (number,)).fetchone() if number < _MOST else None
         if row is None:
-            raise StoreError(f"{self.path} has no game {number}")
+            raise NoGameError(f"{self.path} has no game {number}")
         try:
             data = inflate(row[0])
             record = read_json(data)

@@ -80,6 +80,10 @@ class NoLeagueError(StoreError):
     """There is no league, and no export of one, where it was looked for."""
 
 
+class NoGameError(StoreError):
+    """The league has no game, or no record of a game, with the number that was asked for."""
+
+
 @dataclass(frozen=True, slots=True)
 class SetRow:
     """A set of the schedule. ``position`` is its place in the schedule, ``chain`` the head of its hash chain."""

@@ -61,7 +61,7 @@ def read_receipts(path: Path) -> list[Receipt]:
         found = [Receipt(**entry) for entry in data["checked"]] if data["format"] == FORMAT else None
     except FileNotFoundError:
         return []
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise _garbled(path, str(error)) from None
     if found is None:
         raise _garbled(path, f"format {data['format']!r}")

@@ -283,6 +283,8 @@ def _is_definition(path: Path) -> bool:
     if path.suffix != ".toml" or path.name == "bot.toml":
         return False
     try:
+        if not path.is_file():  # a pipe would keep us for ever
+            return False
         with path.open("rb") as file:
             return b"[tournament]" in file.read(65536)
     except OSError:

@@ -200,3 +200,19 @@ def in_a_terminal(folder: Path, width: int, *arguments: str) -> str:
         assert process.wait(100) == 0
     os.close(master)
     return sent.decode()
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "pieces"),
+    [
+        ("The quick brown fox jumps", 17, ["The quick brown", "fox jumps"]),
+        ("The quick brown fox jumps", 15, ["The quick brown", "fox jumps"]),
+        ("Antidisestablishmentarianism", 10, ["Antidisest", "ablishment", "arianism"]),
+        ("a Antidisestablishment", 10, ["a", "Antidisest", "ablishment"]),
+        ("日本 日本日本", 6, ["日本", "日本日", "本"]),
+        ("short", 10, ["short"]),
+        ("", 10, [""]),
+    ],
+)
+def test_a_long_name_is_broken_at_its_blanks(text: str, width: int, pieces: list[str]) -> None:
+    assert folded(text, width) == pieces
