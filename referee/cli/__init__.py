@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from referee import __version__
-from referee.cli.exits import INTERRUPTED, PIPE_CLOSED
+from referee.cli.exits import FAILED, INTERRUPTED, PIPE_CLOSED
 
 COMMANDS: Final = {
     "run": ("run", "Play a league from its definition, or go on with it."),
@@ -130,6 +130,9 @@ def main() -> None:
         pipe_closed()
     except KeyboardInterrupt:
         interrupted()
+    except MemoryError:
+        typer.echo("referee: that takes more memory than there is", err=True)
+        sys.exit(FAILED)
     except Exception as error:
         from referee.cli.errors import EXPECTED, exit_code, sentence
 

@@ -208,6 +208,14 @@ def plan(shape: Shape, entrants: Sequence[Player]) -> Schedule:
     return Schedule(shape, tables, sets, tuple(notes), designed)
 
 
+def fewest_sets(shape: Shape, entrants: int) -> int:
+    """How many sets a schedule of so many entrants has at least; known at once, however many they are."""
+    if shape.format == "compare" or entrants < shape.table_size:
+        return shape.sets
+    number = _number_of_tables(shape, entrants)
+    return shape.sets * (number if number <= shape.max_tables else max(1, entrants // shape.table_size))
+
+
 def set_id(table: Iterable[Player], s: int) -> str:
     """The stable id of set ``s`` of a table: 20 hexadecimal digits from its entrants with versions, in any order."""
     return _set_id(sorted((entrant.key, entrant.version) for entrant in table), s)

@@ -165,6 +165,25 @@ FILES: Final[dict[str, Schema]] = {
 """Each file of JSON with the schema of the whole, or of each line where the name ends in ``.jsonl``."""
 
 
+_KINDS: Final = {
+    "string": (str,),
+    "integer": (int,),
+    "boolean": (bool,),
+    "object": (dict,),
+    "array": (list,),
+    "null": (type(None),),
+}
+
+
+def misfit(name: str, field: str, value: object) -> str:
+    """What a field of a file needs instead of this value, such as ``string or null``; empty if it is of the right type."""
+    kinds = FILES[name]["properties"][field]["type"]
+    kinds = [kinds] if isinstance(kinds, str) else kinds
+    allowed = tuple(one for kind in kinds for one in _KINDS[kind])
+    sound = isinstance(value, allowed) and (not isinstance(value, bool) or bool in allowed)
+    return "" if sound else " or ".join(kinds)
+
+
 def dumped(value: object) -> bytes:
     """The bytes of the files that are one JSON object each: sorted keys, a line for each value."""
     try:

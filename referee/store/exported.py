@@ -12,22 +12,13 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from referee.record import Record, canonical
-from referee.store.export_form import FILES, FIRST_FORMAT, FORMAT, LEAGUE, MANIFEST, dumped
+from referee.store.export_form import FILES, FIRST_FORMAT, FORMAT, LEAGUE, MANIFEST, dumped, misfit
 from referee.store.public import public_facts
 from referee.store.schema import FaultRow, FixtureRow, GameRow, NoGameError, NoLeagueError, SetRow, StoreError
 from referee.store.text import MOST_BYTES, TextError, read_json
 
 PARTS: Final = ("entrants", "sets", "fixtures", "games", "rulings", "attempts", "faults")
 """The files of lines that are under the record root, in its order; records are there by their digests."""
-
-_KINDS: Final = {
-    "string": (str,),
-    "integer": (int,),
-    "boolean": (bool,),
-    "object": (dict,),
-    "array": (list,),
-    "null": (type(None),),
-}
 
 
 class Exported:
@@ -209,12 +200,8 @@ class Exported:
         for field in (*schema["required"], *lacking, *found):
             if field not in schema["properties"]:
                 raise StoreError(f"{place}: {field[:60]!r}: a field that this form does not have")
-            kinds = schema["properties"][field]["type"]
-            allowed = tuple(one for kind in ([kinds] if isinstance(kinds, str) else kinds) for one in _KINDS[kind])
-            wrong = field not in found or not isinstance(found[field], allowed)
-            if wrong or (isinstance(found[field], bool) and bool not in allowed):
-                kind = " or ".join([kinds] if isinstance(kinds, str) else kinds)
-                raise StoreError(f"{place}: {field}: {kind} is needed")
+            if needed := misfit(name, field, found.get(field, ...)):
+                raise StoreError(f"{place}: {field}: {needed} is needed")
         return found
 
 

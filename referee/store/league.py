@@ -28,7 +28,7 @@ from referee.store.schema import (
     check_version,
     missing_facts,
 )
-from referee.store.text import column
+from referee.store.text import MOST_BYTES, column
 
 # Games come in no order of their ids. These keep the pages of the indexes at hand, and write each of them home seldom,
 # so that a game costs as much in a large store as in a small one.
@@ -95,6 +95,7 @@ class Store(Reader):
             raise StoreError(f"{path} is in use by another referee; wait for it or stop it") from None
         db = sqlite3.connect(path, isolation_level=None, timeout=10)
         try:
+            _guard(db)
             db.execute("PRAGMA journal_mode = WAL")
             _write_durably(path, db)
             db.execute("PRAGMA foreign_keys = ON")
@@ -160,11 +161,17 @@ class Store(Reader):
             return str(error)
         if isinstance(error, StoreError) or not isinstance(error, _OF_GARBLED_DATA):
             return ""
+        # Who only looks at a store has nothing else that could be garbled.
+        told = (
+            f"what it holds does not fit together ({type(error).__name__}: {_shown(error)})"
+            if self._lock is None
+            else ""
+        )
         try:
             lacking = missing_facts(self.league())
-            return f"it lacks {lacking}" if lacking else next(iter(self.oddities()), "")
+            return f"it lacks {lacking}" if lacking else next(iter(self.oddities()), told)
         except (*_OF_GARBLED_DATA, sqlite3.Error) as second:
-            return str(second)[:200]
+            return _shown(second)
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
@@ -352,6 +359,11 @@ class Store(Reader):
             )
 
 
+def _shown(error: Exception) -> str:
+    """What an error says, in one short line."""
+    return " ".join(str(error).encode("ascii", "backslashreplace").decode().split())[:200]
+
+
 _OF_GARBLED_DATA = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 
@@ -401,7 +413,16 @@ def _opened_to_read(path: Path) -> tuple[sqlite3.Connection, Path | None]:
 
 
 def _connected(path: Path, how: str) -> sqlite3.Connection:
-    return sqlite3.connect(f"{path.absolute().as_uri()}?{how}", uri=True, isolation_level=None, timeout=10)
+    db = sqlite3.connect(f"{path.absolute().as_uri()}?{how}", uri=True, isolation_level=None, timeout=10)
+    _guard(db)
+    return db
+
+
+def _guard(db: sqlite3.Connection) -> None:
+    """Makes SQLite wary of a file that somebody else may have written: no value beyond measure, nothing run by its schema."""
+    db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_BYTES)
+    db.execute("PRAGMA trusted_schema = OFF")
+    db.execute("PRAGMA cell_size_check = ON")
 
 
 def _has_content(path: Path) -> bool:

@@ -44,12 +44,12 @@ class Reader:
 
     def league(self) -> dict[str, Any]:
         """What is fixed for the league, by key: name, definition, master, commitment, code version and so on."""
-        return {key: json.loads(value) for key, value in self._db.execute("SELECT key, value FROM league")}
+        return {key: read_json(value) for key, value in self._db.execute("SELECT key, value FROM league")}
 
     def entrants(self) -> dict[str, dict[str, Any]]:
         """The entrants in the order of entry; ``withdrawn`` holds the reason or ``None``."""
         rows = self._db.execute("SELECT key, about, withdrawn FROM entrant ORDER BY position")
-        return {key: {**json.loads(about), "withdrawn": withdrawn} for key, about, withdrawn in rows}
+        return {key: {**read_json(about), "withdrawn": withdrawn} for key, about, withdrawn in rows}
 
     def sets(self) -> list[SetRow]:
         """All sets in schedule order."""
@@ -62,12 +62,12 @@ class Reader:
             "SELECT f.id, f.set_id, f.rotation, f.seats FROM fixture f JOIN game_set s ON s.id = f.set_id"
             " ORDER BY s.position, f.rotation"
         )
-        return [FixtureRow(i, s, r, tuple(json.loads(seats))) for i, s, r, seats in rows]
+        return [FixtureRow(i, s, r, tuple(read_json(seats))) for i, s, r, seats in rows]
 
     def open_attempts(self) -> list[tuple[int, str, int, list[dict[str, Any]]]]:
         """Attempts that have not ended: (number, fixture, redeal, processes)."""
         rows = self._db.execute("SELECT id, fixture_id, redeal, processes FROM attempt WHERE ended IS NULL ORDER BY id")
-        return [(number, fixture, redeal, json.loads(processes)) for number, fixture, redeal, processes in rows]
+        return [(number, fixture, redeal, read_json(processes)) for number, fixture, redeal, processes in rows]
 
     def games(self) -> list[GameRow]:
         """The scored games: those of each set's present redeal, in the order in which they were stored."""
@@ -121,6 +121,11 @@ class Reader:
         ):
             if name not in TABLES:
                 yield f"{kind} {name}, which no league has"
+        for table, name, first in (("entrant", "position", 0), ("fault", "id", 1)):
+            rows = self._db.execute(f"SELECT {name} FROM {table} ORDER BY {name}")  # noqa: S608  # our own words
+            odd = next((number for place, (number,) in enumerate(rows, first) if number != place), None)
+            if odd is not None:
+                yield f"table {table}: {name} {odd}, where the next is due: they run from {first} without a gap"
         for table, key, name in _JSON:
             for row, text in self._db.execute(f"SELECT {key}, {name} FROM {table}"):  # noqa: S608  # our own words
                 try:
@@ -208,4 +213,4 @@ class Reader:
 
 def _game(row: Sequence[Any]) -> GameRow:
     fixture, redeal, number, record, result, summary, attempt = row
-    return GameRow(fixture, redeal, number, record, result, json.loads(summary), attempt)
+    return GameRow(fixture, redeal, number, record, result, read_json(summary), attempt)

@@ -166,12 +166,24 @@ def check_file(path: Path) -> None:
 
 
 def check_tables(path: Path, db: sqlite3.Connection) -> None:
-    """Raises ``StoreError`` if a table of a league is missing."""
-    known = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    """Raises ``StoreError`` if a table of a league is missing, is made otherwise, or does something by itself.
+
+    A view, a virtual table, a generated column in the place of a table could be endless; a trigger changes what is written.
+    """
+    made = db.execute("SELECT type, name, substr(sql, 1, 2000) FROM sqlite_master LIMIT 1000").fetchall()
+    known = {name: " ".join(str(sql).split()) for kind, name, sql in made if kind in ("table", "view")}
     missing = [name for name, made in TABLES.items() if made.startswith("CREATE TABLE") and name not in known]
     if missing:
         raise StoreError(
             f"{path} is no league, or damaged: it has no table {', '.join(missing)}; put a copy of it in its place"
+        )
+    foreign = [f"{kind} {name}" for kind, name, _ in made if kind == "trigger"]
+    foreign += [
+        f"table {name}" for name, sql in known.items() if name in TABLES and sql != " ".join(TABLES[name].split())
+    ]
+    if foreign:
+        raise StoreError(
+            f"{path} is no league, or was tampered with: {foreign[0][:80]!r} is not as a referee makes it; put a copy of it in its place"
         )
 
 

@@ -2,6 +2,7 @@
 
 import json
 import zlib
+from math import isfinite
 from typing import Any, Final
 
 MOST_BYTES: Final = 32 << 20
@@ -23,7 +24,7 @@ def read_json(data: bytes | str) -> Any:
     if text.count(b",") + text.count(b"[") + text.count(b"{") > MOST_VALUES:
         raise TextError(f"more than {MOST_VALUES:,} values, which nothing in a league has")
     try:
-        return json.loads(text.decode(), parse_constant=_refuse)
+        return json.loads(text.decode(), parse_constant=_refuse, parse_float=_finite)
     except TextError:
         raise
     except RecursionError:
@@ -34,6 +35,11 @@ def read_json(data: bytes | str) -> Any:
 
 def _refuse(name: str) -> Any:
     raise TextError(f"no JSON: {name} is no number")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    return number if isfinite(number) else _refuse(text[:20])
 
 
 def column(value: object) -> str:

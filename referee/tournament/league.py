@@ -22,13 +22,14 @@ from referee.entrants.entrants import Entrant, Roster, enter
 from referee.faults import PROFILES
 from referee.proceedings import Limits
 from referee.rules import RuleSet
-from referee.scheduling.schedule import Schedule, plan
+from referee.scheduling.schedule import Schedule, fewest_sets, plan
 from referee.seats.house import HOUSE_VERSION
 from referee.seats.limits import Limits as BotLimits
 from referee.seats.program import PACKAGE, Command, bot_command, named_entries
 from referee.seats.sandbox import Policy
 from referee.store import FixtureRow, Source, Store
 from referee.store.draft import draft_of
+from referee.store.export_form import FILES, LEAGUE, misfit
 from referee.tournament.plan import BotPlan, LeaguePlan
 
 
@@ -155,11 +156,16 @@ def _about(entrant: Entrant) -> dict[str, Any]:
 def read_league(store: Source) -> League:
     """The league of a store; raises ``LeagueError`` if this version cannot read it."""
     facts = store.league()
+    for name, value in facts.items():
+        if name in FILES[LEAGUE]["properties"] and (needed := misfit(LEAGUE, name, value)):
+            raise LeagueError(f"{store.path} is damaged: the fact {name} is no {needed}; put a copy of it in its place")
     try:
         entrants = tuple(_entrant(key, about) for key, about in store.entrants().items())
+        definition = restore_definition(facts["definition"], facts["folder"])
+        _check_size(store, definition, len(entrants))
         return League(
             facts["name"],
-            restore_definition(facts["definition"], facts["folder"]),
+            definition,
             RuleSet.from_dict(facts["rules"]),
             bytes.fromhex(facts["master"]),
             facts["commitment"],
@@ -169,6 +175,19 @@ def read_league(store: Source) -> League:
         )
     except KeyError as error:
         raise LeagueError(f"{store.path} lacks {error}: it was written by another version of the referee") from None
+
+
+def _check_size(store: Source, definition: Definition, entrants: int) -> None:
+    """Raises ``LeagueError`` if the definition asks for far more sets than there are: their schedule might fill the memory."""
+    planned = fewest_sets(definition.shape(), entrants)
+    if planned > _PLANNED_AT_ONCE and planned > 2 * (stored := sum(1 for _ in store.sets())):
+        raise LeagueError(
+            f"{store.path} is damaged: its definition has {planned:,} sets or more, and it holds {stored:,}"
+        )
+
+
+_PLANNED_AT_ONCE: Final = 20_000
+"""Sets that may be planned without a look at how many there are."""
 
 
 def _entrant(key: str, about: Mapping[str, Any]) -> Entrant:

@@ -100,7 +100,7 @@ UNPROVEN: Final[tuple[Unproven, ...]] = (
             "league: cluster",
             "league: host.machine",
             "league: host.boot",
-            "league: skipped",
+            "league: skipped.*.*",
             "attempt: processes",
             "fault: log",
         ),

@@ -56,6 +56,9 @@ def verify(
             work.run()
     except (*_GARBLED, sqlite3.Error, LeagueError) as error:
         work.found.add(Divergence(Check.STORE, f"{source.path.name} cannot be read to its end", _told(error), ""))
+    except MemoryError:
+        what = f"{source.path.name} cannot be read to its end"
+        work.found.add(Divergence(Check.STORE, what, "it takes more memory than there is", ""))
     return work.verdict()
 
 

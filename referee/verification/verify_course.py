@@ -13,6 +13,8 @@ from typing import Any, Final
 from referee.faults import Fault
 from referee.scheduling.schedule import PlannedSet, Schedule
 from referee.store import FaultRow, GameRow, SetRow, Source
+from referee.store.export_form import FILES, LEAGUE
+from referee.store.public import PRIVATE
 from referee.tournament.league import League
 from referee.tournament.voids import (
     INTERRUPTED,
@@ -77,6 +79,8 @@ def _of_an_entrant(
 def check_facts(league: League, schedule: Schedule, sets: Mapping[str, SetRow], found: Findings) -> None:
     """Facts of the league beside its definition: its state, its notes, the seasons that it keeps sets of."""
     facts = league.facts
+    unknown = sorted(facts.keys() - FILES[LEAGUE]["properties"].keys() - PRIVATE)
+    found.differ(Check.FACTS, "facts that no league has", ", ".join(unknown), "")
     state = facts.get("state")
     found.differ(Check.FACTS, "state", state, state if state in ("running", "finished") else "running or finished")
     found.differ(Check.FACTS, "whether it tells of an early end", "ended" in facts, state == "finished")

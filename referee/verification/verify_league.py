@@ -132,6 +132,8 @@ def check_sets(
             for fixture in planned.fixtures:
                 if fixture.id not in played:
                     found.add(Divergence(Check.GAMES, "missing game", "nothing", "a game", fixture=fixture.id))
+        elif row.state not in ("OPEN", "VOID"):
+            found.add(Divergence(Check.SETS, f"state of set {row.id}", shown(row.state), "OPEN, SCORED or VOID"))
         elif row.state == "VOID" and not row.reason:
             found.add(Divergence(Check.SETS, f"set {row.id}", "VOID without a reason", "a reason"))
         elif row.state == "OPEN" and finished and number < last:

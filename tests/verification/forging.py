@@ -48,7 +48,13 @@ def save(files: Files, folder: Path) -> None:
 
 
 def cover(files: Files, folder: Path) -> None:
-    """Makes digests, chains, roots, commitments, counts and commands fit what stands there now, and writes it all."""
+    """Makes everything fit what stands there now, and writes it all."""
+    fit(files, folder)
+    save(files, folder)
+
+
+def fit(files: Files, folder: Path) -> None:
+    """Makes digests, chains, roots, commitments, counts and commands fit what stands there now."""
     league, name = files["league.json"], files["league.json"].get("name")
     league["digest"] = hashlib.sha256(
         json.dumps(league.get("definition"), sort_keys=True, separators=(",", ":")).encode()
@@ -92,7 +98,6 @@ def cover(files: Files, folder: Path) -> None:
         word[word.index("--commitment") + 1] = league["commitment"]
         word[word.index("--record-root") + 1] = league["record_root"]
         manifest["verify"] = " ".join(word)
-    save(files, folder)
 
 
 def _rule_again(rulings: list[Any], game: int, record: Any) -> None:

@@ -1,18 +1,44 @@
 """Small leagues of every kind to forge: what can happen to a league has happened in them."""
 
-from collections.abc import Callable, Mapping
+import random
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
+from unittest import mock
 
+from referee import deals
 from referee.definitions.definition import parse_definition
 from referee.entrants.entrants import Entrant, Roster
+from referee.record import write_record
+from referee.scheduling.schedule import plan
 from referee.seats.house import house
 from referee.store import Store
-from referee.tournament.league import begin
+from referee.tournament.league import begin, read_league
+from referee.tournament.plan import GamePlan
 from referee.tournament.voids import INTERRUPTED, STOPPED
-from tests.tournament.inprocess import Player, at_random, go_on, league_text, reneges, roster, stumbles
+from tests.tournament.inprocess import (
+    InProcess,
+    Player,
+    at_random,
+    go_on,
+    league_text,
+    play_game,
+    reneges,
+    roster,
+    stumbles,
+)
+
+EVENTFUL = "eventful 53"
+"""The draw of that league: one of which a crash and a malformed move come."""
 
 PLAYERS: Mapping[str, Player] = {"careful": house, "reneger": reneges, "stumbler": stumbles, "random": at_random}
+
+
+def begin_secretly(text: str, whole: Roster, path: Path, tokens: dict[str, str], draw: str) -> None:
+    """Begins a league whose master is not of a seed, yet the same each time: ``draw`` stands for the chance."""
+    with mock.patch.object(deals, "secret_master", return_value=sha256(draw.encode()).digest()):
+        begin(parse_definition(text), whole, path, "none", tokens)
 
 
 def eventful(path: Path) -> None:
@@ -27,7 +53,7 @@ def eventful(path: Path) -> None:
     twice = there[4]
     again = replace(twice, key="twice#2", copy_of="twice")
     whole = Roster((*there[:3], far, twice, again), notes=("a note on a submission",))
-    begin(parse_definition(text), whole, path, "none", {"far": "secret"})
+    begin_secretly(text, whole, path, {"far": "secret"}, EVENTFUL)
     players = {**PLAYERS, "far": house, "twice": house, "twice#2": at_random}
     go_on(path, players, most=4)
     with Store.write(path) as store:
@@ -65,7 +91,7 @@ def early(path: Path) -> None:
 def partners(path: Path) -> None:
     """A game of partners with a forfeit and malformed moves."""
     text = league_text(["stumbler", "reneger"], seats=4, sets=2, variant="seven-up-partners", seed=None)
-    begin(parse_definition(text), roster(["stumbler", "reneger"]), path, "none", {})
+    begin_secretly(text, roster(["stumbler", "reneger"]), path, {}, "partners")
     assert go_on(path, PLAYERS).finished
 
 
@@ -78,9 +104,31 @@ def compared(path: Path) -> None:
     assert go_on(path, PLAYERS).finished
 
 
+class Scattered(InProcess):
+    """Games as workers play them: all begun at once, and done in another order than that of the schedule."""
+
+    def _lap_here(self, games: Sequence[GamePlan]) -> None:
+        self._sink.begin(games)
+        for game in random.Random(len(games)).sample(games, len(games)):  # noqa: S311  # repeatable on purpose
+            table = play_game(self._plan, game, self.players)
+            self._sink.finished(game, table, write_record(table, self._plan.about(game)))
+        self._sink.end("stopped")
+
+
+def workers(path: Path) -> None:
+    """A round robin whose games were played by several workers."""
+    names = list(PLAYERS)
+    text = league_text(names, seats=2, sets=2, seed=None, length="deal")
+    begin_secretly(text, roster(names), path, {}, "workers")
+    with Store.write(path) as store:
+        schedule = plan(read_league(store).definition.shape(), roster(names).entrants)
+        assert Scattered(store, schedule, PLAYERS).run().finished
+
+
 KINDS: Mapping[str, Callable[[Path], None]] = {
     "eventful": eventful,
     "gauntlet": early,
     "partners": partners,
     "compared": compared,
+    "workers": workers,
 }
