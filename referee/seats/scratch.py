@@ -7,6 +7,7 @@ also what the kernel refuses for a mount point; what is mounted there is never t
 """
 
 import contextlib
+import errno
 import logging
 import os
 import secrets
@@ -20,7 +21,7 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 
-from referee.seats.program import LaunchError
+from referee.seats.program import LaunchError, os_error_text
 from referee.seats.trees import owner
 
 if sys.platform == "linux":
@@ -59,7 +60,9 @@ def temporary_folder() -> Path:
         try:
             with tempfile.TemporaryFile(dir=place, buffering=0) as file:
                 file.write(b"room")
-        except OSError:
+        except OSError as error:
+            if error.errno in (errno.EMFILE, errno.ENFILE):
+                raise LaunchError(os_error_text(error)) from None
             continue
         return place
     raise LaunchError(

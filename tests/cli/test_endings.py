@@ -185,3 +185,16 @@ def test_the_list_of_exit_codes_is_whole() -> None:
     page = (Path(__file__).resolve().parents[2] / "docs" / "commands.md").read_text("utf-8")
     for code, commands, meaning in EXIT_CODES:
         assert f"| {code} | {commands} | {meaning} |" in page
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_closed_standard_stream_stops_no_league(closed: str, tmp_path: Path) -> None:
+    file = league(tmp_path)
+    for words in (["run", file.name], ["standings", "leagues/small.sqlite"], ["verify", "leagues/small.sqlite"]):
+        line = " ".join([sys.executable, "-m", "referee", *words, closed])
+        done = subprocess.run(
+            ["sh", "-c", line], cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        assert "Traceback" not in done.stderr
+    assert referee(tmp_path, "verify", "leagues/small.sqlite").returncode == 0

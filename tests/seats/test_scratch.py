@@ -1,6 +1,7 @@
 """A private folder is removed whatever is in it; what cannot be removed is named in one line and stops nobody."""
 
 import asyncio
+import errno
 import logging
 import os
 import subprocess
@@ -328,3 +329,12 @@ def test_a_place_that_is_gone_or_full_is_not_used(tmp_path: Path, monkeypatch: p
 
     monkeypatch.setattr(tempfile, "TemporaryFile", full)
     assert temporary_folder() != first
+
+
+def test_too_few_open_files_are_not_called_a_full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(**_: object) -> None:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", refuse)
+    with pytest.raises(LaunchError, match=r"too many files are open.*ulimit -n"):
+        temporary_folder()
