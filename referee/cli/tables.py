@@ -191,11 +191,13 @@ def notes(table: Standings) -> list[str]:
 
 def play_lines(table: Standings, verdict: Verdict) -> list[str]:
     """After a few quick games: who won, and by how much."""
+    if not table.games:
+        return [verdict.headline]
     names = names_of([row.entrant for row in table.rows])
     said = verdict.headline
     if verdict.sure == "sure":
         said = f"{said.removesuffix('.')}, {verdict.label}."
-    elif verdict.sure == "early" and table.games:
+    elif verdict.sure == "early":
         said += " A rank needs ten sets: play more games with -n."
     got = ", ".join(f"{names[row.entrant]} {figure(row.measure.mean)}" for row in table.rows)
     return [said, f"{got} {UNITS[table.measure]} a game, over {counted(table.games, 'game')}."]

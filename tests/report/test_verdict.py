@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from referee.cli.tables import play_lines
 from referee.report.verdict import Verdict, judge
 from referee.statistics.results import GameSet
 from referee.statistics.standings import Standings, standings
@@ -86,7 +87,14 @@ def test_too_early() -> None:
 
 def test_nothing_played() -> None:
     found = verdict(standings([], {}, entrants=["ann", "bob"]))
+    assert found.headline == "Nothing was scored."
+
+
+def test_nothing_is_known_yet_is_said_of_a_league_under_way_alone() -> None:
+    table = standings([], {}, entrants=["ann", "bob"])
+    found = judge(table, {}, {}, finished=False)
     assert found.headline == "Nothing is known yet."
+    assert play_lines(table, found) == ["Nothing is known yet."]
 
 
 def test_those_without_enough_sets_are_told() -> None:
