@@ -124,7 +124,7 @@ def test_an_illegal_answer_a_bot_that_does_not_join_and_a_turn_that_there_is_not
     assert "did not join" in gone.stdout
     late = referee(folder, "ask", "1", "random", "--turn", "9999", "--league", "kept")
     assert late.returncode == 1
-    assert "--turn is 1 to" in late.stderr
+    assert "the last decision of the game is number" in late.stderr
     nothing = referee(folder, "ask", "99", "random", "--turn", "1", "--league", "kept")
     assert nothing.returncode == 1
     assert "game 99" in nothing.stderr
