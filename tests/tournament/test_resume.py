@@ -124,8 +124,10 @@ def test_a_second_referee_on_the_same_store_is_refused(ground: Ground, undisturb
     path = ground.folder / "twice.sqlite"
     first = ground.start(path)
     until(first, lambda: bool(stored(path)))
+    first.send_signal(signal.SIGSTOP)  # it must not be done before the second looks
     second = ground.start(path)
     out, err = second.communicate(timeout=PATIENCE)
+    first.send_signal(signal.SIGCONT)
     assert second.returncode == 1
     assert f"{path} is in use by another referee; wait for it or stop it" in err
     assert "Traceback" not in err

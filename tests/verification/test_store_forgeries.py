@@ -41,8 +41,8 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, Fo
         KINDS[kind](path)
         with Store.write(path) as store:
             host = {**store.league()["host"], "machine": "0" * 32, "boot": "b"}
-            store.put(tokens={"far": "secret"}, file="/home/a/league.toml", cluster=False, host=host)
-            store.put(skipped=[["/home/a/bots/late", "it fails"]])
+            store.put(tokens={"far": "secret"}, file="/srv/a/league.toml", cluster=False, host=host)
+            store.put(skipped=[["/srv/a/bots/late", "it fails"]])
             store.put(**roots(store))
         with Store.read(path) as store:
             assert verify(store).ok
