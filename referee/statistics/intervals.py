@@ -33,7 +33,7 @@ FEWEST_SETS: Final = 10
 """Sets without which there is neither an interval nor a rank: fewer do not show how far sets differ."""
 
 ROUNDING: Final = 1e-9
-"""Differences below this share of the largest figure are rounding, not play."""
+"""Differences below this share of the scale are rounding, not play."""
 
 AS_IF: Final = 1.0
 """The information that sets which all agree are worth; a trial whose ends are equally likely has 1/4."""
@@ -46,10 +46,12 @@ def two_sided(df: float) -> float:
     return quantile(0.5 + CONFIDENCE / 2.0, df)
 
 
-def agreement(values: Sequence[float]) -> float:
-    """How far sets agree to the last digit: the square of the share, 0..1, of the most frequent value."""
-    largest = max(map(abs, values), default=0.0)
-    grain = ROUNDING * largest or 1.0
+def agreement(values: Sequence[float], scale: float = 0.0) -> float:
+    """How far sets agree to the last digit: the square of the share, 0..1, of the most frequent value.
+
+    ``scale`` is what figures of this kind may differ by, for rounding; without it the largest of the values.
+    """
+    grain = ROUNDING * (scale or max(map(abs, values), default=0.0)) or 1.0
     most = max(Counter(round(value / grain) for value in values).values(), default=0)
     return (most / len(values)) ** 2 if values else 1.0
 
@@ -90,6 +92,6 @@ def interval_of_mean(values: Sequence[float], low: float, high: float, trials: f
     even = share * (1.0 - share)
     variance = fsum((one - share) ** 2 for one in shares) / (sets - 1)
     spread = trials * variance / even if even > ROUNDING else 0.0
-    effective = sets * trials / (spread + doubt(agreement(shares), trials, sets * trials * even))
+    effective = sets * trials / (spread + doubt(agreement(shares, 1.0), trials, sets * trials * even))
     ends = interval_of_trials(share, effective, sets)
     return low + span * ends[0], low + span * ends[1]
