@@ -328,7 +328,12 @@ def _command(entrant: Entrant, private: Sequence[Path]) -> Command | None:
     )
     command = bot_command(entrant.argv, entrant.folder, entrant.key, hides=hides)
     command = replace(command, environment=entrant.environment, cwd=entrant.cwd)
-    return command if entrant.submitted else with_links(command)
+    if entrant.submitted:
+        return command
+    command = with_links(command)
+    others = [path for path in private if not any(f"{place}/".startswith(f"{path}/") for place in own)]
+    shown = (path for path in command.reads if not _is_of_a_league(path))
+    return replace(command, reads=tuple(path for path in shown if not any(map(path.is_relative_to, others))))
 
 
 def host() -> dict[str, str]:

@@ -117,8 +117,10 @@ def write_league(place: Path, leagues: str = "leagues") -> tuple[Path, list[Path
     for name in ("looks.py", "looks_too.py"):
         (place / name).write_text(program + f"# {OWN}")
     (place / "data").mkdir()
-    for folder in ("folder", "data"):
-        for number, path in enumerate([*secret, place, place / leagues]):
+    # A link in a bot's folder to another folder is refused; one to a file that is not the league's makes the file its own.
+    links = [path for path in secret if path != place / "rival.py"]
+    for folder, targets in (("folder", links), ("data", [*secret, place, place / leagues])):
+        for number, path in enumerate(targets):
             (place / folder / f"link{number}").symlink_to(path)
     definition = parse_definition(DEFINITION, folder=place)
     store = place / leagues / "secrets.sqlite"
