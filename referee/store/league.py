@@ -137,8 +137,12 @@ class Store(Reader):
     def close(self) -> None:
         """Closes the file and gives the lock back."""
         if self._lock is not None:
-            with contextlib.suppress(sqlite3.Error):
+            try:
                 self._db.execute("PRAGMA application_id = 0")
+            except sqlite3.Error:  # the disk is full: folding the -wal in makes room for it
+                with contextlib.suppress(sqlite3.Error):
+                    self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                    self._db.execute("PRAGMA application_id = 0")
         self._db.close()
         _remove(self._copy)
         if self._lock is not None:
