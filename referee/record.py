@@ -287,7 +287,8 @@ def _same_ruling(place: str, number: int, ours: Irregularity, theirs: Irregulari
 
 
 def _as_worded_before(sentence: str) -> str:
-    """The sentence as version 0.1.0 worded it, whose rulings counted seats from 0 (AF-TRUMP-005)."""
+    """The sentence as version 0.1.0 worded it: it counted seats from 0 (AF-TRUMP-005) and wrote "3 to 3" (AF-BID-001)."""
+    sentence = re.sub(r"a bid is (\d+), a pass", r"a bid is \1 to \1, a pass", sentence)
     return re.sub(r"(?<=would put seat )\d+(?= out)", lambda found: str(int(found[0]) - 1), sentence)
 
 
