@@ -134,9 +134,8 @@ class Session:
         """The answers that a message holds; moves that answer nothing are counted as strays."""
         known: list[tuple[wire.Move, Pending]] = []
         forgiven = False
-        allowed = (
-            self.deadline()
-        )  # an answer that is taken is never charged more than it had: the rest is our own delay
+        # An answer that is taken is never charged more than it had: the rest is our own delay.
+        allowed = self.deadline()
         for move in moves:
             pending = self.open.pop(move.turn_id, None)
             if pending is not None:

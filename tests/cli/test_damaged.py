@@ -12,26 +12,8 @@ from pathlib import Path
 import pytest
 
 from referee import cli
-from referee.store import Store
 from referee.store.schema import SCHEMA_VERSION
-from referee.tournament.export import write_export
-from referee.tournament.league import read_league
-from tests.tournament.inprocess import at_random, play_league
 from tests.tournament.tampered import sql
-
-
-@pytest.fixture(scope="module")
-def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A finished league."""
-    path = tmp_path_factory.mktemp("sound") / "league.sqlite"
-    return play_league(path, {"a": at_random, "b": at_random}, seats=2, sets=2, length="deal")
-
-
-@pytest.fixture(scope="module")
-def exported(sound: Path) -> Path:
-    """Its export."""
-    with Store.read(sound) as store:
-        return write_export(store, read_league(store), sound.with_name("export"), {})
 
 
 def truncated(path: Path) -> None:

@@ -14,11 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from referee.record import canonical
-from referee.store import Store
-from referee.tournament.export import write_export
-from referee.tournament.league import read_league
 from tests.cli.confined import Confined
-from tests.tournament.inprocess import at_random, play_league
 from tests.tournament.tampered import rows, sql
 
 COMMANDS = {
@@ -34,20 +30,6 @@ COMMANDS = {
 def confined() -> Iterator[Confined]:
     with Confined() as made:
         yield made
-
-
-@pytest.fixture(scope="module")
-def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A finished league."""
-    path = tmp_path_factory.mktemp("sound") / "league.sqlite"
-    return play_league(path, {"a": at_random, "b": at_random}, seats=2, sets=2, length="deal")
-
-
-@pytest.fixture(scope="module")
-def exported(sound: Path) -> Path:
-    """Its export."""
-    with Store.read(sound) as store:
-        return write_export(store, read_league(store), sound.with_name("export"), {})
 
 
 def copied(sound: Path, folder: Path) -> Path:
