@@ -14,7 +14,7 @@ from math import fsum
 from operator import mul
 
 from referee.statistics.results import GameSet, MeasureName, set_means
-from referee.statistics.solve import Matrix, cholesky, inverse
+from referee.statistics.solve import Matrix, cholesky, inverse, sum_of_squares
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,14 +107,7 @@ def _normal_equations(tables: Sequence[Mapping[int, float]], groups: Sequence[in
 
 def _sandwich(bread: Matrix, scores: Sequence[Mapping[int, float]]) -> Matrix:
     """The covariance: bread x (sum over sets of score x score') x bread."""
-    size = range(len(bread))
-    filling = [[0.0 for _ in size] for _ in size]
-    for score in scores:
-        for i, one in score.items():
-            row = filling[i]
-            for j, other in score.items():
-                row[j] += one * other
-    return _product(_product(bread, filling), bread)
+    return _product(_product(bread, sum_of_squares(scores, len(bread))), bread)
 
 
 def _product(left: Matrix, right: Matrix) -> Matrix:

@@ -21,7 +21,7 @@ from referee.statistics.awards import Awards
 from referee.statistics.intervals import FEWEST_SETS, agreement, doubt, interval_of_trials
 from referee.statistics.plackett_luce import ELO_SCALE, StrengthFit, score_prior, score_sets, side_logs, slope_at
 from referee.statistics.results import GameSet
-from referee.statistics.solve import Matrix, cholesky, inverse
+from referee.statistics.solve import Matrix, cholesky, inverse, sum_of_squares
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,12 +136,7 @@ def _filling(
 ) -> Matrix:
     """The middle of the sandwich: the sets' pulls, the virtual ties, and the doubt about sets that agree."""
     size = range(len(prior))
-    filling = [[0.0 for _ in size] for _ in size]
-    for score in scores:
-        for i, one in score.items():
-            row = filling[i]
-            for j, other in score.items():
-                row[j] += one * other
+    filling = sum_of_squares(scores, len(prior))
     for i in size:
         filling[i][i] += prior[i] * prior[i]
         for j in size:

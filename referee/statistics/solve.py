@@ -4,7 +4,7 @@ The number of entrants is small (tens, seldom hundreds), so a dense Cholesky fac
 which costs ten times the start-up of everything else here, out of the dependencies.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import sqrt
 from operator import mul
 from typing import TypeAlias
@@ -52,3 +52,14 @@ def inverse(lower: Matrix) -> Matrix:
     """The inverse of L L', for a factor from :func:`cholesky`."""
     size = range(len(lower))
     return [solve(lower, [1.0 if i == j else 0.0 for j in size]) for i in size]
+
+
+def sum_of_squares(scores: Iterable[Mapping[int, float]], size: int) -> Matrix:
+    """The sum of each score times its transpose, as a full matrix; a score holds its entries that are not 0 by index."""
+    total = [[0.0] * size for _ in range(size)]
+    for score in scores:
+        for i, one in score.items():
+            row = total[i]
+            for j, other in score.items():
+                row[j] += one * other
+    return total
