@@ -136,6 +136,9 @@ def _names_shown(command: Command, program: Path) -> set[str] | None:
     names = set(os.listdir(folder) if everything else command.only) - hidden
     if program.is_relative_to(folder):
         names.add(_place_of(program, folder))
+    # A bot may lie in the very checkout that the referee runs from: then the SDK is beside it.
+    needed = (path for path in _libraries(program, folder) if path.is_relative_to(folder) and path.exists())
+    names.update(str(path.relative_to(folder)) for path in needed if path != folder)
     return names
 
 

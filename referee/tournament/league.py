@@ -281,7 +281,13 @@ def _places(bot: Entrant) -> list[Path]:
     folder = bot.folder.absolute()
     if (folder / "bot.toml").exists():
         return [folder]
-    return [folder / name for name in named_entries(bot.argv, folder)]
+    named = (folder / name for name in bot.only or named_entries(bot.argv, folder))
+    return [path for path in named if not _is_of_the_referee(path)]
+
+
+def _is_of_the_referee(path: Path) -> bool:
+    """Whether a path leads to the interpreter or the package that the referee runs from, which may lie beside a bot."""
+    return any(path.is_relative_to(place) for place in (Path(sys.prefix), PACKAGE))
 
 
 def _entries(folder: Path) -> list[Path]:

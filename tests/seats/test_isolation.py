@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from referee.definitions.definition import parse_definition
-from referee.entrants.entrants import enter
+from referee.entrants.entrants import Entrant, enter
 from referee.seats.limits import Limits
-from referee.seats.program import Command, named_entries
+from referee.seats.program import PACKAGE, Command, named_entries
 from referee.store import Store
+from referee.tournament import league
 from referee.tournament.league import begin, plan_of, read_league
 from tests.seats.camp import PATIENCE, Camp
 
@@ -249,3 +250,14 @@ def test_what_a_command_names_of_a_folder(tmp_path: Path) -> None:
         ("x", str(tmp_path / "bot.js"), str(tmp_path)): ("bot.js",),
     }.items():
         assert set(named_entries(argv, tmp_path)) == set(names), argv
+
+
+@pytest.mark.parametrize("only", [("first.py",), ()])
+def test_what_the_referee_runs_from_is_hidden_from_nobody_though_it_lies_beside_a_bot(only: tuple[str, ...]) -> None:
+    """As in a checkout: .venv, the package and a newcomer's first bot share a folder."""
+    for beside in (Path(sys.prefix).parent, PACKAGE.parent):
+        argv = (sys.executable, "first.py", f"--data={PACKAGE.name}")
+        first = Entrant("first", "first", "1", argv, beside, "", False, (), None, only=only)
+        private = league._private([first], beside / "leagues" / "x.logs")
+        needed = (Path(sys.executable), PACKAGE / "bot.py")
+        assert not [path for path in private for one in needed if one.is_relative_to(path)]

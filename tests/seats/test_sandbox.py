@@ -13,6 +13,7 @@ import pytest
 from referee.faults import Fault
 from referee.seats.launch import Command, LaunchError, Limits
 from referee.seats.mounts import mounts
+from referee.seats.program import PACKAGE
 from referee.seats.sandbox import Choice, SandboxError, choose_sandbox, why_no_bubblewrap
 from referee.seats.seccomp import NUMBERS, bot_filter
 from tests.seats.camp import HOLD, Camp
@@ -389,3 +390,14 @@ def test_every_jump_of_the_filter_stays_inside(machine: str) -> None:
     for at, step in enumerate(steps):
         assert at + 1 + max(step[2], step[3]) < len(steps) or step[0] == 6
     assert bot_filter("unknown") is None
+
+
+def test_a_bot_in_the_checkout_of_the_referee_sees_the_sdk_beside_it() -> None:
+    """There a newcomer saves the first one: the package lies in the very folder of which the bot is one file."""
+    folder = PACKAGE.parent
+    command = Command(("python", "README.md"), folder, "first", only=("README.md",))
+    options = mounts(command, Path(sys.executable), Limits(), None, other_user=False)
+    shown = {options[at + 2] for at, option in enumerate(options) if option == "--ro-bind"}
+    assert {str(PACKAGE), str(folder / "README.md")} <= shown
+    assert str(folder) not in shown
+    assert not any(place.startswith((f"{folder}/tests", f"{folder}/leagues")) for place in shown)
