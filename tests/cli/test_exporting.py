@@ -123,10 +123,10 @@ def test_an_illegal_answer_a_bot_that_does_not_join_and_a_turn_that_there_is_not
     assert gone.returncode == 1
     assert "did not join" in gone.stdout
     late = referee(folder, "ask", "1", "random", "--turn", "9999", "--league", "kept")
-    assert late.returncode == 1
+    assert late.returncode == 2
     assert "the last decision of the game is number" in late.stderr
     nothing = referee(folder, "ask", "99", "random", "--turn", "1", "--league", "kept")
-    assert nothing.returncode == 1
+    assert nothing.returncode == 2
     assert "game 99" in nothing.stderr
 
 
