@@ -6,13 +6,13 @@ middle of games. The third life has to go on with these.
 
 import asyncio
 import contextlib
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import cycle, islice
 from typing import Any
 
 from referee.check.bench import Bench
-from referee.check.blame import find_blame
-from referee.check.course import Course
+from referee.check.blame import does_well_when_led, find_blame
 from referee.check.phases import matches
 from referee.check.pokes import Poke
 from referee.check.position import Position
@@ -28,6 +28,9 @@ _RESTART = Poke(
     "restart", "AF-ROBUST-005", "a turn of a game that was begun before it was started", lambda _r, _t: None
 )
 _JOINED = Poke("unknown-joined", "AF-ROBUST-001", "an answer to Join with unknown values", lambda _r, _t: None)
+_SURE = 3
+"""So often in a row something comes about that is not put down to chance."""
+
 _STEPS_TO_SEND = 1_000
 """Steps of the event loop in which a message is on its way out, whatever else there is to do."""
 
@@ -175,8 +178,8 @@ async def _ask_alone(bench: Bench, late: Late) -> None:
             await _silent_alone(bench, asking, one, first)
             return
     batch = list(islice(cycle([*company, position]), late.asked)) if late.asked > 1 else []
-    again = await bench.ask(batch, "retest")
-    if any(one.silent for one in again):
+    times = await _times_late_together(bench, batch)
+    if times == _SURE:
         told = f"{first}, and again so when as many were asked once more; asked one by one it answers them all."
         second = bench.late
         if late.answered and late.in_order and second and (second.answered, second.in_order) == (late.answered, True):
@@ -186,8 +189,24 @@ async def _ask_alone(bench: Bench, late: Late) -> None:
             )
             bench.scribe.tally.hints["AF-ROBUST-003"] = hint
         _late(bench, "AF-ROBUST-003", told, position, shown_by="batch", batch=tuple(batch))
+    elif times:
+        told = f"{first}; asked again it was late at other turns than before, or at none: now and then it is late."
+        _late(bench, "AF-CLOCK-001", told, position, shown_by="run")
+        bench.over = bench.over or "It does not answer in time."
     else:
         bench.scribe.tally.flaky["AF-CLOCK-001"] = f"{first}; asked again it answered."
+
+
+async def _times_late_together(bench: Bench, batch: Sequence[Position]) -> int:
+    """How often in a row the bot was late when it was asked all of a batch at once, until it is known for certain.
+
+    It was not when it was asked the same turns one by one. One that is late now and then, for another reason, may be so
+    here once or twice; only what comes every time is for the company.
+    """
+    for times in range(_SURE):
+        if bench.over or not any(one.silent for one in await bench.ask(batch, "retest")):
+            return times
+    return _SURE
 
 
 def _what_was_late(bench: Bench, late: Late) -> str:
@@ -202,7 +221,7 @@ def _what_was_late(bench: Bench, late: Late) -> str:
 
 
 async def _silent_alone(bench: Bench, asking: Asking, position: Position, first: str) -> None:
-    if asking.stated and not bench.over and await _answers_when_led(bench, position):
+    if asking.stated and not bench.over and await _late_only_without_history(bench, position):
         told = f"{first}, and again so alone; asked all its turns of the deal before, it answers this one too."
         _late(bench, "AF-ROBUST-002", told, position, shown_by="position")
         bench.distrust = True
@@ -218,10 +237,18 @@ def _late(bench: Bench, rule: str, told: str, position: Position, **more: Any) -
     bench.scribe.breach(rule, fault, told, position=position, origin=position.origin, did="nothing in time", **more)
 
 
-async def _answers_when_led(bench: Bench, position: Position) -> bool:
-    """Whether the bot answers at the position when it is asked all its turns of the deal before."""
-    asking = await bench.lead(Course.to(position))
-    return asking.answers > position.own_past(asking.seat) and not (asking.silent or asking.lost)
+async def _late_only_without_history(bench: Bench, position: Position) -> bool:
+    """Whether a bot that was late at the position alone answers it each time that it is led there, and no time else.
+
+    One that is late now and then, for whatever reason, is late at one of these turns or in time at another.
+    """
+    for _ in range(_SURE):
+        if bench.over or not await does_well_when_led(bench, position):
+            return False
+        alone = await bench.ask([position], "retest", stated=True)
+        if not any(one.silent for one in alone):
+            return False
+    return True
 
 
 async def _late_once_more(bench: Bench, position: Position) -> str:

@@ -97,6 +97,14 @@ class Asking:
     held: Sequence[Output] | None = None
     ends_at: int | None = None
 
+    @property
+    def from_zero(self) -> bool:
+        """Whether a whole game is played here, as every record has it: from its first deal, at scores of zero."""
+        match, course = self.match, self.course
+        if course is not None:
+            return not (any(course.scores) or any(course.set_backs) or course.deal or course.decision)
+        return match is not None and not any(match.scores) and not match.closed
+
     def course_so_far(self) -> Course:
         """The game as it stands at this table."""
         if self.once and self.position is not None:
@@ -335,8 +343,8 @@ class Room(Hall):
         return list(self._bot().open.values())
 
     def where(self, pending: Pending) -> tuple[Asking, Position] | None:
-        """The table and the position of a turn that is open; ``None`` if its table is closed."""
-        asking = self.askings.get(pending.table)
+        """The table and the position of a turn that is open, also where the table was closed and the bot owes an answer."""
+        asking = self._at(pending.table)
         return None if asking is None else (asking, self._where(asking, pending.turn))
 
     def _where(self, asking: Asking, turn: Turn) -> Position:
@@ -392,9 +400,7 @@ class Room(Hall):
             self._recent.append(asking)
             asking.done = True
             self.ears.closed(asking)
-        match = None if asking is None else asking.match
-        from_zero = match is not None and not match.scores and not match.closed  # as every record does
-        wanted = self._bot().wants_notices and table.result is not None and from_zero
+        wanted = self._bot().wants_notices and table.result is not None and asking is not None and asking.from_zero
         return write_record(table, {}) if wanted else None
 
 

@@ -47,6 +47,7 @@ SPECIAL: dict[str, dict[str, Any]] = {
     "never-answers": {"limits": SHORT, "lives": 3},
     "never-answers-as-dealer": {"limits": SHORT, "lives": 3},
     "dozes-off-now-and-then": {"limits": SHORT, "lives": 3},
+    "dozes-off-seldom": {"limits": SHORT, "lives": 3},
     "forgets-one-turn": {"limits": SHORT, "lives": 3},
     "answers-only-the-first": {"limits": SHORT, "lives": 3},
     "waits-for-the-beginning": {"limits": SHORT, "lives": 3},

@@ -573,6 +573,13 @@ def dozes_off_now_and_then(turn: Turn) -> Any:
 _ASKED = count(1)
 
 
+@bad("AF-CLOCK-001")
+def dozes_off_seldom(turn: Turn) -> Any:
+    """Every 170th answer comes too late: more than it is asked one by one, fewer than are asked after that at once."""
+    if next(_ASKED) % 170 == 0:
+        time.sleep(1.3 * turn.move_ms / 1000)
+
+
 @bad("AF-CLOCK-002")
 def uses_up_its_game(_: Turn) -> Any:
     """It stays within the time for a move, and takes too much of it every time."""
