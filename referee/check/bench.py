@@ -8,6 +8,7 @@ import random
 import secrets
 import socket
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Self
 
@@ -335,6 +336,7 @@ class Bench:
             self.room.clear()
 
 
+@cache
 def far_target(rules: RuleSet) -> RuleSet:
     """The same game to ten times its target, so that a game takes more decisions than its time allows at full length.
 

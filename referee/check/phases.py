@@ -5,6 +5,7 @@ import hashlib
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import count, zip_longest
 
 from referee.check.applicable import cannot_arise
@@ -55,32 +56,41 @@ class Agenda:
 
 def agenda(games: Sequence[RuleSet], seats: Sequence[int], asked: Requirements, seed: str) -> Agenda:
     """Cases and sampled positions of all games for the rules asked for."""
-    needed: list[Position] = []
-    others: list[list[Position]] = []
     most, looks = (600, 4000) if len(games) < _MANY_GAMES else (130, 1000)
+    found = []
     for rules in games:
-        counts, wanted = seats_of(rules, seats), {one.id for one in asked.binding() if one.variant == rules.name}
-        if not counts:
-            continue
-        found = cases_for(rules, counts)
-        found += sample(rules, counts, wanted, seed=f"{seed} {rules.name}", most=most, looks=looks)
-        lacking = dict.fromkeys(wanted, LEAST)
-        others.append([])
-        for position in found:
-            put = breakable(position.reached()) & wanted
-            if any(lacking[rule] > 0 for rule in put):
-                needed.append(position)
-            elif put:
-                others[-1].append(position)
-            for rule in put:
-                lacking[rule] -= 1
-        seldom = {rule: count for rule, count in lacking.items() if count > 0}
-        if seldom:
-            for rule in cannot_arise(rules, counts):
-                seldom.pop(rule, None)
-            needed += seek(rules, counts, seldom, seed=f"{seed} {rules.name}")
-    in_turn = [one for row in zip_longest(*others) for one in row if one is not None]
-    return Agenda(tuple(needed), tuple(in_turn))
+        counts = seats_of(rules, seats)
+        if counts:
+            wanted = frozenset(one.id for one in asked.binding() if one.variant == rules.name)
+            found.append(_positions(rules, counts, wanted, seed, most, looks))
+    in_turn = [one for row in zip_longest(*(one.others for one in found)) for one in row if one is not None]
+    return Agenda(tuple(position for one in found for position in one.needed), tuple(in_turn))
+
+
+@lru_cache(maxsize=64)
+def _positions(
+    rules: RuleSet, counts: tuple[int, ...], wanted: frozenset[str], seed: str, most: int, looks: int
+) -> Agenda:
+    """The positions of one game. They are the same for every bot, and take seconds to find."""
+    needed: list[Position] = []
+    others: list[Position] = []
+    found = cases_for(rules, counts)
+    found += sample(rules, counts, wanted, seed=f"{seed} {rules.name}", most=most, looks=looks)
+    lacking = dict.fromkeys(wanted, LEAST)
+    for position in found:
+        put = breakable(position.reached()) & wanted
+        if any(lacking[rule] > 0 for rule in put):
+            needed.append(position)
+        elif put:
+            others.append(position)
+        for rule in put:
+            lacking[rule] -= 1
+    seldom = {rule: count for rule, count in lacking.items() if count > 0}
+    if seldom:
+        for rule in cannot_arise(rules, counts):
+            seldom.pop(rule, None)
+        needed += seek(rules, counts, seldom, seed=f"{seed} {rules.name}")
+    return Agenda(tuple(needed), tuple(others))
 
 
 # Doctor.

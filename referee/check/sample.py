@@ -174,7 +174,8 @@ class _Picker:
     def __init__(self, wanted: frozenset[str]) -> None:
         self.kept: list[tuple[Position, frozenset[str], frozenset[int]]] = []
         self._wanted = wanted
-        self._seen: set[tuple[str, Feature, Feature]] = set()
+        self._numbers: dict[Feature, int] = {}
+        self._seen: dict[str, set[int]] = {rule: set() for rule in wanted}
         self._met: dict[str, set[int]] = {rule: set() for rule in wanted}
         self._met_again: dict[str, set[int]] = {rule: set() for rule in wanted}
         self._often = dict.fromkeys(wanted, 0)
@@ -184,17 +185,17 @@ class _Picker:
         rules = breakable(deal) & self._wanted
         if not rules:
             return
-        pairs, triples = list(combinations(features(deal), 2)), conjunctions(deal)
+        pairs, triples = self._pairs(deal), conjunctions(deal)
         telling, met = (
             False,
             self._met if deal.kind is Kind.PLAY else self._met_again,
         )  # words are few: each three twice
         for rule in rules:
-            new = {(rule, *pair) for pair in pairs} - self._seen
+            new = pairs - self._seen[rule]
             # The more positions a rule has, the more news it takes to get another.
             if len(new) > self._often[rule] // 12:
                 telling = True
-                self._seen |= new
+                self._seen[rule] |= new
             if not triples <= met[rule]:
                 telling = True
         if telling:
@@ -203,6 +204,12 @@ class _Picker:
                 self._often[rule] += 1
                 self._met_again[rule] |= triples & self._met[rule]
                 self._met[rule] |= triples
+
+    def _pairs(self, deal: Deal) -> set[int]:
+        """Every pair of features of a decision, each as one number."""
+        numbers = self._numbers
+        marks = [numbers.setdefault(feature, len(numbers)) for feature in features(deal)]
+        return {one << 16 | other for one, other in combinations(marks, 2)}
 
     def in_order(self) -> list[Position]:
         """Those that bring each clause to its least number of opportunities, then the others."""
