@@ -10,6 +10,7 @@ from typing import Final, TypeAlias
 
 import grpc
 
+from referee._bot_output import MARK
 from referee._bot_receipts import receipts_for
 from referee._bot_session import BotError, Choose, NoAnswer, Player, Session
 from referee.protocol import wire
@@ -120,7 +121,7 @@ def serve(
     if farewell is None:
         return 1
     if farewell.reason not in (wire.FAREWELL_REASON_FINISHED, wire.FAREWELL_REASON_STOPPING) and farewell.sentence:
-        _say(f"the referee says farewell: {farewell.sentence}")
+        _say(f"{MARK}the referee says farewell: {farewell.sentence}")
     return 0
 
 
@@ -152,9 +153,9 @@ def _dial(
                 give_up = now + patience.grace_s
                 pause = patience.first_s if now - began > patience.calm_s else pause
             if _is_final(error) or not address.remote or now + pause > give_up:
-                _say(_loss(address, error, met=give_up > 0))
+                _say(MARK + _loss(address, error, met=give_up > 0))
                 return None
-            _say(f"the connection to {address.text} is lost; dialling again in {pause:g} s")
+            _say(f"{MARK}the connection to {address.text} is lost; dialling again in {pause:g} s")
         time.sleep(pause)
         pause = min(pause * 2, patience.most_s)
 

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from referee._bot_output import MARK
 from referee.protocol import wire
 
 LINE: Final = "allfours-receipt/1"
@@ -60,7 +61,7 @@ class Receipts:
         except OSError as error:
             self._broken = True
             print(
-                f"receipts cannot be kept in {path}: {error.strerror}; name another file in REFEREE_RECEIPTS, or: off",
+                f"{MARK}receipts cannot be kept in {path}: {error.strerror}; name another file in REFEREE_RECEIPTS, or: off",
                 file=sys.stderr,
                 flush=True,
             )

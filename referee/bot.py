@@ -43,6 +43,7 @@ from referee._bot_cards import (
     cards_text,
     parse_cards,
 )
+from referee._bot_output import MARK
 from referee._bot_turn import Keeps, Turn, events, suit_or_none
 from referee.protocol import wire
 
@@ -130,7 +131,7 @@ def _tell(ruling: wire.Ruling) -> None:
     outcome = _OUTCOMES.get(ruling.outcome, f"outcome {ruling.outcome}")
     rule = f"{ruling.rule_id}: " if ruling.rule_id else ""
     more = "; further rulings are not printed" if len(_said) > _SAID_AT_MOST else ""
-    print(f"ruling on turn {ruling.turn_id}: {rule}{ruling.sentence} [{outcome}{more}]", file=sys.stderr)
+    print(f"{MARK}ruling on turn {ruling.turn_id}: {rule}{ruling.sentence} [{outcome}{more}]", file=sys.stderr)
 
 
 __all__ = [

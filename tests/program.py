@@ -1,5 +1,6 @@
 """The command line as a user types it: a real process in a folder."""
 
+import ctypes
 import os
 import subprocess
 import sys
@@ -13,8 +14,23 @@ LAST: Final = "from referee.bot import run\nrun(lambda turn: turn.legal[-1])\n"
 """Two bots without chance."""
 
 
-def referee(folder: Path, *arguments: str, text: str = "") -> subprocess.CompletedProcess[str]:
-    """Runs ``referee ARGUMENTS`` there, with ``text`` on its standard input, on a screen wide enough to wrap little."""
+_DROP_FROM_BOUNDING_SET: Final = 24  # PR_CAPBSET_DROP
+_MAY_READ_ALL: Final = (1, 2)  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
+
+
+def without_roots_rights() -> None:
+    """In a child, before its program: it may read and write what its user may, though that be root. For ``preexec_fn``."""
+    if sys.platform == "linux" and os.geteuid() == 0:
+        for right in _MAY_READ_ALL:
+            if ctypes.CDLL(None, use_errno=True).prctl(_DROP_FROM_BOUNDING_SET, right, 0, 0, 0):
+                raise OSError(ctypes.get_errno(), "root's right to read everything cannot be given up")
+
+
+def referee(folder: Path, *arguments: str, text: str = "", ordinary: bool = False) -> subprocess.CompletedProcess[str]:
+    """Runs ``referee ARGUMENTS`` there, with ``text`` on its standard input, on a screen wide enough to wrap little.
+
+    ``ordinary``: what its user has no right to read, it cannot read, though that be root.
+    """
     return subprocess.run(
         [*REFEREE, *arguments],
         cwd=folder,
@@ -24,4 +40,5 @@ def referee(folder: Path, *arguments: str, text: str = "") -> subprocess.Complet
         timeout=100,
         check=False,
         env={**os.environ, "COLUMNS": "300"},
+        preexec_fn=without_roots_rights if ordinary else None,
     )

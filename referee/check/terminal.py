@@ -5,13 +5,16 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from referee.check.scene import lines_of
-from referee.seats.drain import harmless
+from referee.seats.drain import OF_THE_SDK, harmless
 
 SHOWN = 4
 """Broken rules that are shown in full; the others take a line each."""
 
 _STYLES = {"FAIL": "bold red", "ERROR": "bold red", "XPASS": "bold red", "FLAKY": "bold yellow", "WARN": "yellow"}
 _TOLD = ("FAIL", "ERROR", "XPASS", "FLAKY", "WARN")
+
+REPLAY = "  replay  "
+"""How the line begins that holds the command which shows a witness again."""
 
 _TALK_WIDTH = 400
 _LONG_S = 10.0
@@ -95,10 +98,12 @@ def _full(entry: Mapping[str, Any]) -> Iterator[Line]:
     if told:
         yield (f"  {told}", "dim")
     if witness["log_tail"]:
-        last = [line for line in witness["log_tail"].splitlines() if line.strip(" ^~")][-2:]
-        yield (f"  it said {' | '.join(harmless(line.strip())[:100] for line in last)}", "")
+        own = [line for line in witness["log_tail"].splitlines() if not line.startswith(OF_THE_SDK)]
+        last = [line for line in own if line.strip(" ^~")][-2:]
+        if last:
+            yield (f"  it said {' | '.join(harmless(line.strip())[:100] for line in last)}", "")
     if witness["replay"]:
-        yield (f"  replay  {witness['replay']}", "cyan")
+        yield (f"{REPLAY}{witness['replay']}", "cyan")
 
 
 def _short(entry: Mapping[str, Any]) -> Iterator[Line]:

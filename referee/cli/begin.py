@@ -3,6 +3,7 @@
 import secrets
 from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
 from rich.console import Console
 
@@ -11,11 +12,15 @@ from referee.cli.screen import plain_text
 from referee.cli.tables import counted
 from referee.definitions.definition import Definition, load_definition
 from referee.entrants.entrants import Roster, enter, require_somebody
+from referee.scheduling.schedule import fewest_sets
 from referee.seats.sandbox import Choice
 from referee.store import Store
 from referee.tournament.checked import only_checked
 from referee.tournament.league import begin, free_season, newest_season, read_league
 from referee.tournament.season import kept_of
+
+MANY_GAMES: Final = 20_000
+"""So many games take longer to plan and to write down than one waits without a word."""
 
 
 def entered(file: Path, until_resolved: float | None, console: Console) -> tuple[Definition, Roster]:
@@ -40,6 +45,9 @@ def begun(
     definition: Definition, roster: Roster, path: Path, choice: Choice, last: Path | None, console: Console
 ) -> None:
     """Begins a league at a new path; with ``last``, the season before, it keeps the sets that are still the same."""
+    games = fewest_sets(definition.shape(), len(roster.entrants)) * definition.shape().rotations
+    if games >= MANY_GAMES:
+        console.print(f"Making the schedule of {games:,} games; that takes a while ...", markup=False)
     tokens = {entrant.key: secrets.token_urlsafe(24) for entrant in roster.entrants if entrant.remote}
     if last is None:
         begin(definition, roster, path, choice.kind, tokens)

@@ -7,13 +7,12 @@ import shlex
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from referee.check.baseline import Baseline, BaselineError, read_baseline
 from referee.check.conclude import document
@@ -22,12 +21,13 @@ from referee.check.plan import MOVE_MS, Plan, clock
 from referee.check.replay import Answer, replay
 from referee.check.requirements import Selection, SelectionError
 from referee.check.runs import Outputs, Report, check
-from referee.check.terminal import report
+from referee.check.terminal import REPLAY, report
 from referee.check.verdict import Exit
 from referee.check.witness import WitnessError, read_witnesses
 from referee.cli import app
 from referee.cli.options import given, refuse_idle
 from referee.cli.run import Sandbox
+from referee.cli.screen import results
 from referee.definitions.names import is_name
 from referee.entrants.bot_build import require_built
 from referee.entrants.bot_source import BotError, BotSource, command_bot, find_bot
@@ -258,16 +258,21 @@ def find(text: str) -> BotSource:
 
 
 def _check(plans: Sequence[Plan], wishes: Wishes) -> Exit:
-    console = Console(highlight=False, soft_wrap=True, emoji=False, markup=False)
     done: list[Report] = []
     for plan in plans:
         outputs = Outputs(wishes.failures, command=named(plan))
         outcome = check(plan, outputs, baseline=wishes.baseline, strict=wishes.strict)
-        for text, style in report(outcome.run, verbose=wishes.verbose):
-            console.print(text, style=style, markup=False)
+        print_report(outcome.run, verbose=wishes.verbose)
         done.append(outcome)
     write_reports(done, wishes.reports)
     return max((outcome.exit_code for outcome in done), key=_gravity)
+
+
+def print_report(run: Mapping[str, Any], *, verbose: bool = False) -> None:
+    """The report of one run, on the screen; a command to type again is never broken into lines."""
+    console = results()
+    for text, style in report(run, verbose=verbose):
+        console.print(text, style=style, **({"soft_wrap": True} if text.startswith(REPLAY) else {}))
 
 
 def named(plan: Plan) -> str:
@@ -303,13 +308,13 @@ def write_reports(done: Sequence[Report], wanted: dict[str, Path]) -> None:
 
 
 def _replay(plan: Plan, path: Path) -> Exit:
-    results = asyncio.run(replay(plan, read_witnesses(path), EventLog()))
-    console = Console(highlight=False, soft_wrap=True, emoji=False, markup=False)
+    shown = asyncio.run(replay(plan, read_witnesses(path), EventLog()))
+    console = results()
     styles = {Answer.FIXED: "green", Answer.STILL_FAILS: "bold red", Answer.CANNOT_REPLAY: "yellow"}
-    for one in results:
+    for one in shown:
         told = f"{one.answer} {one.witness.key}  {one.sentence}  ({one.witness.path})"
-        console.print(told, style=styles[one.answer], markup=False)
-    answers = {one.answer for one in results}
+        console.print(told, style=styles[one.answer])
+    answers = {one.answer for one in shown}
     if Answer.STILL_FAILS in answers:
         return Exit.FAILS
     return Exit.CANNOT_REPLAY if Answer.CANNOT_REPLAY in answers else Exit.CONFORMS

@@ -14,6 +14,7 @@ from referee.seats.program import LaunchError, os_error_text
 from referee.store import NoGameError, NoLeagueError, StoreError
 from referee.tournament.league import LeagueError
 from referee.tournament.listening import ListenError
+from referee.verification.receipts import ReceiptsError
 
 EXPECTED: Final = (
     ProblemsError,
@@ -38,6 +39,7 @@ _USAGE = (
     NoGameError,
     NoLeagueError,
     NoTurnError,
+    ReceiptsError,
 )
 _NO_FILE = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
 

@@ -14,7 +14,7 @@ from referee.cli.run import Output, OutputOption
 from referee.cli.screen import columns_of, messages, plain_text
 from referee.cli.tables import EXPLANATIONS, card_lines, counted, json_table, notes, standings_lines, wrapped
 from referee.notation import write_down
-from referee.report.endings import ending_lines
+from referee.report.endings import ending_lines, open_line
 from referee.store import Exported, NoLeagueError, Source, Store
 from referee.tournament.balance import told_of
 from referee.tournament.league import read_league
@@ -41,6 +41,8 @@ def standings(
         faults = reader.faults()
         early = told_of(reader, league)
         ending = ending_lines(reader, league)
+        if league.facts["state"] != "finished":
+            ending.append(f"Not finished: {open_line(reader)}. If it has stopped, go on with: referee resume {store}")
     if output is Output.JSON:
         typer.echo(json_table(table))
         return

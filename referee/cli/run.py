@@ -1,6 +1,7 @@
 """``run``, ``resume`` and ``play``: everything that plays games."""
 
 import json
+import shlex
 import signal
 import sys
 from collections import Counter
@@ -18,7 +19,7 @@ from rich.console import Console
 from referee.check.script import play_script, read_script
 from referee.cli import app
 from referee.cli.asked import asked_for, names_for
-from referee.cli.begin import begun, entered, seasons, timed
+from referee.cli.begin import MANY_GAMES, begun, entered, seasons, timed
 from referee.cli.dry import dry_lines, seconds_of
 from referee.cli.exits import DONE, INCOMPLETE, INTERRUPTED
 from referee.cli.options import given, refuse_idle, refuse_together
@@ -30,7 +31,7 @@ from referee.definitions.shipped import sample_bots
 from referee.definitions.toml_file import read_text
 from referee.entrants.bot_build import require_built
 from referee.entrants.entrants import Entrant, Roster
-from referee.report.endings import ending_lines
+from referee.report.endings import ending_lines, open_line
 from referee.report.facts import copies_of, names_of
 from referee.report.page import write_report
 from referee.report.verdict import judge
@@ -342,16 +343,31 @@ def go_on(
         if choice.kind == "none" and league.seeded and any(not entrant.remote for entrant in league.entrants):
             line = "The seed of this league stands in files that bots can read: whoever looks there knows every card."
             console.print(line, style="yellow", markup=False)
-        total = len(schedule.fixtures)
+        total = schedule.counts.games
+        if total - store.count_games() >= MANY_GAMES and not (console.is_terminal and output is Output.RICH):
+            told = f"{total:,} games are to be played; how they stand meanwhile: referee standings {path}"
+            console.print(told, markup=False)
         with _listener(Output.PLAIN if terminal else output, console, total, store, league) as listener:
             runner = Runner(store, league, schedule, plan, listener, workers, cluster)
             with stopping(runner.stop, console):
                 outcome = runner.run()
-        report = write_report(store, league, path.with_suffix(".html"), outcome.table)
-        _print_end(store, league, outcome, output, path, str(report), brief=brief)
+        if outcome.finished:
+            report = str(write_report(store, league, path.with_suffix(".html"), outcome.table))
+        else:  # whoever has stopped it does not wait for figures that will soon be others
+            if store.count_games() >= _MANY_GAMES:
+                console.print("Working out the standings; Ctrl-C once more leaves them out.")
+            report = f"as of now: referee report {path}"
+            outcome = replace(outcome, table=standings_of(store, league, _QUICK_RESAMPLES))
+        _print_end(store, league, outcome, output, path, report, brief=brief)
         if output is not Output.JSON and not brief and (early := told_of(store, league, schedule)):
             typer.echo(wrapped(early, columns_of(sys.stdout)))
         return _code_of_finished(store, outcome.scored) if outcome.finished else INTERRUPTED
+
+
+_QUICK_RESAMPLES: Final = 20
+"""Of the bootstrap, where a table is shown in passing."""
+_MANY_GAMES: Final = 500
+"""The standings of so many take longer than one waits without a word."""
 
 
 @contextmanager
@@ -359,7 +375,10 @@ def _listener(output: Output, console: Console, total: int, store: Store, league
     """The live screen where there is a terminal, else lines."""
     if output is Output.RICH and console.is_terminal:
         done = store.count_games()
-        table = lambda width, rows: standings_lines(standings_of(store, league, 20), width, rows)  # noqa: E731
+
+        def table(width: int, rows: int) -> list[str]:
+            return standings_lines(standings_of(store, league, _QUICK_RESAMPLES), width, rows)
+
         with Screen(console, total, done, table, league.name) as screen:
             yield screen
     else:
@@ -407,9 +426,11 @@ def _print_end(
         if table.void:
             typer.echo("\n".join(wrapped(line, width) for line in void_lines(table)))
         if not outcome.finished:
-            typer.echo(f"Stopped with {counted(outcome.open, 'set')} open. Go on with: referee resume {path}")
+            typer.echo(f"Stopped with {open_line(store)}. Go on with: referee resume {path}")
         where = "" if path.parent == LEAGUES else f" --league {path}"
-        typer.echo(f"Replay: referee replay 1{where}   Record and report: {path}, {Path(report).suffix}")
+        replay = f"Replay: referee replay 1{where}   " if store.count_games() else ""
+        kept = f"Record and report: {path}, {Path(report).suffix}" if outcome.finished else f"Record: {path}"
+        typer.echo(f"{replay}{kept}")
         return
     typer.echo(wrapped(league.name, width))
     typer.echo("\n".join(standings_lines(table, width)))
@@ -424,7 +445,7 @@ def _print_end(
         )
         typer.echo(f"Check everything with: referee verify {path}")
     else:
-        typer.echo(f"Stopped with {counted(outcome.open, 'set')} open. Go on with: referee resume {path}")
+        typer.echo(wrapped(f"Stopped with {open_line(store)}. Go on with: referee resume {path}", width))
     typer.echo(f"Report: {report}")
 
 
@@ -466,6 +487,9 @@ def play(
     choice = choose_sandbox(sandbox.value)
     if choice.line:
         console.print(choice.line, style="dim", markup=False)
+    if len(bots) == 1:
+        told = f"{roster.entrants[0].name} plays against itself; for a comparison add another bot: referee play {shlex.quote(bots[0])} careful"
+        console.print(told, markup=False)
     path = keep or free_season(LEAGUES / "play.sqlite")
     begin(definition, roster, path, choice.kind, {})
     end(go_on(path, 1, output, choice, ("", None), console, terminal=no_clock, brief=True))

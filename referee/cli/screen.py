@@ -35,14 +35,32 @@ def plain_text(text: str, limit: int = 300) -> str:
     return harmless(text, limit)
 
 
-def messages() -> Console:
-    """The error stream: colours where it is a terminal, whatever FORCE_COLOR says, and nothing in a text is markup.
+class Lines(Console):
+    """A console for sentences: a terminal gets them broken between words, anything else a line each, whatever its length.
+
+    Nothing in a text is markup. A word that is wider than the terminal, such as a path, stays whole.
+    """
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Prints as ``Console`` does."""
+        if self.is_terminal:
+            options = {"overflow": "ignore", "crop": False, "soft_wrap": False, **options}
+        else:
+            options = {**options, "soft_wrap": True}
+        super().print(*objects, **options)
+
+
+def messages() -> Lines:
+    """The error stream: colours where it is a terminal, whatever FORCE_COLOR says.
 
     Names of bots and their words come from elsewhere; ``[red]`` and ``:x:`` in them are shown as they are.
     """
-    return Console(
-        stderr=True, force_terminal=sys.stderr.isatty(), markup=False, emoji=False, highlight=False, soft_wrap=True
-    )
+    return Lines(stderr=True, force_terminal=sys.stderr.isatty(), markup=False, emoji=False, highlight=False)
+
+
+def results() -> Lines:
+    """The output stream, for a report in lines."""
+    return Lines(markup=False, emoji=False, highlight=False)
 
 
 def columns_of(stream: TextIO) -> int:
@@ -96,7 +114,7 @@ class Quiet:
         self._line(f"refused  {sentence}", "yellow")
 
     def _line(self, text: str, style: str) -> None:
-        self._console.print(Text(plain_text(text, 600), style=style), soft_wrap=True)
+        self._console.print(Text(plain_text(text, 600), style=style))
 
 
 class Screen(Quiet):

@@ -6,15 +6,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from referee.check.plan import MOVES_A_GAME, Plan
 from referee.check.requirements import Selection
 from referee.check.runs import Outputs, Report, check
-from referee.check.terminal import report
 from referee.check.verdict import Exit
 from referee.cli import app
-from referee.cli.check import FailuresOption, SandboxOption, SecondsOption, guarded, named, plan_for
+from referee.cli.check import FailuresOption, SandboxOption, SecondsOption, guarded, named, plan_for, print_report
 from referee.cli.run import Sandbox
 from referee.cli.screen import plain_text
 from referee.definitions.definition import Definition, load_definition
@@ -23,7 +21,7 @@ from referee.entrants.bot_source import BotSource, find_bot
 from referee.proceedings import Limits
 from referee.seats.limits import Limits as BotLimits
 from referee.seats.sandbox import choose_sandbox
-from referee.tournament.checked import add_receipt, receipt, receipts_path
+from referee.tournament.checked import add_receipt, has_receipt, receipt, receipts_path
 from referee.tournament.submit import Entry, add_bot, entry_for, remove_bot
 
 BotArgument = Annotated[str, typer.Argument(metavar="BOT", help="A folder with bot.toml, a .py file, or a sample bot.")]
@@ -50,6 +48,14 @@ def submit(
     source = find_bot(bot, Path.cwd())
     require_built([source])
     entry = entry_for(definition, source, name)
+    if entry.known:
+        typer.echo(f"{entry.name} {source.version} is in {definition_file} already, file by file as it is here.")
+        if not definition.policy.checked or has_receipt(receipts_path(definition_file), source.digest, definition):
+            typer.echo("Nothing differs, so there is nothing to do.")
+            return
+        typer.echo("That it keeps the rules is not on record, so it is checked now.")
+    elif entry.beside:
+        typer.echo(f"{plain_text(entry.beside)}. It will be entered as {entry.name}, a new player.")
 
     def run() -> Exit:
         choice = choose_sandbox(sandbox.value)
@@ -57,9 +63,7 @@ def submit(
             typer.echo(choice.line, err=True)
         plan = replace(_plan(definition, source, failures), seconds=seconds, sandbox=choice.kind)
         outcome = check(plan, Outputs(failures, command=named(plan), options=_options(definition)), strict=strict)
-        console = Console(highlight=False, soft_wrap=True, emoji=False, markup=False)
-        for text, style in report(outcome.run):
-            console.print(text, style=style, markup=False)
+        print_report(outcome.run)
         if outcome.exit_code is Exit.CONFORMS:
             _enter(definition_file, bot, source, entry, definition, outcome)
         else:
@@ -97,14 +101,10 @@ def _enter(file: Path, text: str, source: BotSource, entry: Entry, definition: D
     proof = receipt(source.digest, entry.name, source.version, definition, exercised, edition)
     add_receipt(receipts_path(file), proof)
     if entry.known:
-        typer.echo(
-            f"{entry.name} {source.version} is entered in {file} already, file by file as it is here: nothing to change."
-        )
+        typer.echo(f"{entry.name} {source.version} keeps the rules; {file} stays as it is.")
     else:
         add_bot(file, text, source, entry)
         typer.echo(f"Entered {entry.name} {source.version} in {file}.")
-        if entry.beside:
-            typer.echo(f"{plain_text(entry.beside)}.")
         if entry.name != source.name:
             typer.echo(f"It plays as {entry.name}: a new version is a new player, and the earlier one stays.")
     typer.echo(f"A league that has begun goes on as it was; to play with the new list: referee run {file} --new-season")

@@ -38,7 +38,7 @@ EXPLANATIONS: Final = (
     "rating: order-free (Plackett-Luce), the mean of all being 0; 400 more is odds of 10 to 1 to finish ahead.",
     TRUESKILL,
     "faults: illegal and malformed answers, answers that came too late, and games lost by a crash or a limit.",
-    "Where there is no interval or rank, a bot has fewer than ten closed sets: too few to have seen how sets differ.",
+    "Without a rank or an interval, a bot has fewer than ten closed sets: too few to show how much its results vary.",
 )
 """What the columns mean, for ``--explain``."""
 
@@ -178,14 +178,16 @@ def wrapped(text: str, width: int = WIDTH) -> str:
 
 def notes(table: Standings) -> list[str]:
     """What a reader of the table must know."""
+    over = f"{counted(table.sets, 'set')} ({counted(table.games, 'game')})"
+    if any(between(row.measure) for row in table.rows):
+        said = f"Figures are over {over}; intervals are 95 %. "
+    else:
+        said = f"Figures are over {over}. " if table.sets else ""
     return [
         *table.notes,
         *([table.share_note] if table.share_note else []),
         *void_lines(table),
-        (
-            f"Intervals are 95 %, over {counted(table.sets, 'set')} ({counted(table.games, 'game')}). "
-            "All figures: --all; what they mean: --explain."
-        ),
+        f"{said}All figures: --all; what they mean: --explain.",
     ]
 
 

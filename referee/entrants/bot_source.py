@@ -16,6 +16,7 @@ import hashlib
 import json
 import shutil
 import sys
+import tokenize
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -260,10 +261,27 @@ def _from_folder(folder: Path, name: str | None, version: str | None) -> BotSour
 def _script(path: Path, name: str | None, version: str | None) -> BotSource:
     """A bot of one file. It may be named by a link: then it runs where the file is, under the link's name."""
     digest = _digested(str(path), lambda: file_digest(path))
+    _refuse_no_python(path)
     named = _named(str(path), name or (path.stem if is_name(path.stem) else harmless_name(path.stem)))
     file = path.resolve()
     word = f"./{file.name}" if file.name.startswith("-") else file.name  # else Python takes it for an option
     return BotSource(named, version or digest[:8], (sys.executable, word), file.parent, digest, only=(file.name,))
+
+
+def _refuse_no_python(path: Path) -> None:
+    """A file that Python would not even begin to read as a program: an empty one, or one that is no text."""
+    allowed, remedy = "a program in Python", "name the file of the bot, as it was saved by an editor"
+    try:
+        with tokenize.open(path) as file:
+            text = file.read()
+    except (SyntaxError, UnicodeDecodeError):
+        raise _bot_error(str(path), "bytes that are no text", allowed, remedy) from None
+    except OSError:
+        return  # told where the digest is made
+    if "\0" in text:
+        raise _bot_error(str(path), "bytes that are no text", allowed, remedy)
+    if not text.strip():
+        raise _bot_error(str(path), "an empty file", allowed, remedy)
 
 
 def _refuse_linked_folders(folder: Path) -> None:

@@ -38,6 +38,17 @@ def ending_lines(store: Store, league: League) -> list[str]:
     return lines
 
 
+def open_line(store: Store) -> str:
+    """The sets that a league still has to play, and the games of theirs that are stored: the standings count whole sets."""
+    left = [row for row in store.sets() if row.state == "OPEN"]
+    played = sum(row.games for row in left)
+    told = "1 set open" if len(left) == 1 else f"{len(left):,} sets open"
+    if not played:
+        return told
+    games = "1 game is" if played == 1 else f"{played:,} games are"
+    return f"{told}; {games} played already and will count once the whole set is"
+
+
 def version_name(league: League, number: int) -> str:
     """What to call the old (0) or the new version (1) of a comparison."""
     entrant = league.entrants[number]

@@ -31,7 +31,7 @@ def judge(
     """The verdict of standings. ``names``: what to call each entrant; ``copies``: entrant to the bot it is a copy of."""
     ranked = [row for row in table.rows if row.status == "ranked"]
     if not ranked:
-        return _early(table, names, finished=finished)
+        return _early(table, names, copies, finished=finished)
     bots = list(dict.fromkeys(_bot(row, copies) for row in ranked))
     leaders = [row for row in ranked if row.rank_low == 1]
     best = list(dict.fromkeys(_bot(row, copies) for row in leaders))
@@ -50,12 +50,17 @@ def _bot(row: Row, copies: Mapping[str, str]) -> str:
     return copies.get(row.entrant) or row.entrant
 
 
-def _early(table: Standings, names: Mapping[str, str], *, finished: bool) -> Verdict:
+def _early(table: Standings, names: Mapping[str, str], copies: Mapping[str, str], *, finished: bool) -> Verdict:
     if not table.games and finished:
         told = "No set of this league counts; why not stands below."
         return Verdict("Nothing was scored.", "early", "no set counts", told)
     if not table.games:
         return Verdict("Nothing is known yet.", "early", "no set is closed", "No set of this league is closed.")
+    bots = {_bot(row, copies) for row in table.rows}
+    if len(bots) == 1 and len(table.rows) > 1:
+        bot = bots.pop()
+        told = f"{names.get(bot, bot)} played against itself alone: who is better cannot be asked."
+        return Verdict(told, "open", "copies of one bot", _figure(table, table.rows[0], names))
     need = f"A rank needs {FEWEST_SETS} closed sets for each bot; the most that any has is "
     return Verdict(
         "Too early to say who is better.",

@@ -190,6 +190,19 @@ def plan(shape: Shape, entrants: Sequence[Player]) -> Schedule:
 
     Raises ``ScheduleError`` if the entrants cannot fill a table, or there are too many tables.
     """
+    return _plan(shape, tuple(_Known(entrant.key, entrant.version) for entrant in entrants))
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """All that a schedule depends on of an entrant."""
+
+    key: str
+    version: str
+
+
+@lru_cache(maxsize=1)  # a league asks for its own several times, and a large one takes seconds
+def _plan(shape: Shape, entrants: tuple[_Known, ...]) -> Schedule:
     if shape.format == "compare":
         from referee.scheduling.swap import plan_swaps
 

@@ -12,10 +12,13 @@ import re
 import unicodedata
 from collections.abc import Callable
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Final
 
 CHUNK = 64 * 1024
 """Bytes read at one go, between which other work of the event loop gets its turn."""
+
+OF_THE_SDK: Final = "[referee] "
+"""How the lines begin that our library, not the bot, writes to the bot's output: what the referee said, and the like."""
 
 _SUSPECT = re.compile(r"[^\n\t\x20-\x7e\u00a1-\u00ac\u00ae-\u02ff\u0370-\u052f]")
 """Characters that need a closer look: all but the plain letters of Latin, Greek and Cyrillic."""

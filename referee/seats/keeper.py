@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from referee.faults import Fault
 from referee.protocol import wire
+from referee.seats.drain import OF_THE_SDK
 from referee.seats.exits import Exit
 from referee.seats.guest import START_SECONDS, STARTS_MOST, Guest
 from referee.seats.launch import BotProcess, LaunchError, SandboxError
@@ -294,7 +295,8 @@ def _verdict(exit_: Exit) -> Loss:
 
 
 def _last_line(text: str) -> str:
-    lines = [line for line in text.splitlines() if line.strip()]
+    """The last words of a bot, in a sentence; none if only our library spoke."""
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith(OF_THE_SDK)]
     return f"Its last words: {lines[-1].strip()[:200]}" if lines else ""
 
 

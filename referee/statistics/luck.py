@@ -95,24 +95,27 @@ def saving_of(sets: Sequence[GameSet], measure: MeasureName, seed: str = "") -> 
 
 
 def _shared_note(share: Share, sets: int, games: int) -> str:
-    measured = f"measured here: {share.value:.2f} of the games, {share.low:.2f} to {share.high:.2f}"
     if not share.saves:
-        return f"Each pack was played from every seat; that it saved games cannot be shown ({measured})."
+        return f"Each pack was played from every seat. Whether that saved games is open: {_measured(share)}."
     plain = round(games / share.value)
     return (
-        f"Each pack was played from every seat: {games:,} games, with packs for {sets:,}, tell as much as {plain:,} games of "
-        f"plain deals ({measured}): saved {plain - games:,} games, and the packs of {plain - sets:,}."
+        f"Each pack was played from every seat, which saved {plain - games:,} games, and the packs of {plain - sets:,}: "
+        f"{_measured(share)}."
     )
 
 
+def _measured(share: Share) -> str:
+    """The share in words, with its interval."""
+    return f"measured here, {share.value:.2f} games tell as much as one of plain deals ({share.low:.2f} to {share.high:.2f})"
+
+
 def _house_note(share: Share, games: int) -> str:
-    measured = f"measured here: {share.value:.2f} of the games, {share.low:.2f} to {share.high:.2f}"
     if not share.saves:
-        return f"House players have played each deal again; that it takes luck off cannot be shown ({measured})."
+        return f"House players have played each deal again. Whether that takes luck off is open: {_measured(share)}."
     plain = round(games / share.value)
     return (
         "Luck-adjusted points: house players have played each deal again, and what a seat was worth to them is taken off. "
-        f"{games:,} games tell as much as {plain:,} without it ({measured}). Ranks and ratings do not use it."
+        f"So {games:,} games tell as much as {plain:,} would: {_measured(share)}. Ranks and ratings do not use it."
     )
 
 

@@ -338,9 +338,11 @@ def _notes(rows: Sequence[Row], evidence: _Evidence) -> Iterator[str]:
         yield f"No difference seen: in {_each(len(tables))} all bots got the same."
     waiting = sum(row.sets < FEWEST_SETS for row in rows)
     if waiting:
+        who = "No entrant has" if waiting == len(rows) else f"{waiting} of {len(rows)} entrants do not have"
+        whom = "there are" if waiting == len(rows) else "for these there are"
         yield (
-            f"{waiting} of {len(rows)} entrants have fewer than {FEWEST_SETS} closed sets: too few to rank, and for intervals, "
-            "which need to have seen how sets differ."
+            f"{who} {FEWEST_SETS} closed sets yet, so {whom} no ranks and no intervals: fewer sets do not show how much "
+            "results vary."
         )
     if yardstick is not None:
         yield from _against(rows, evidence, yardstick)

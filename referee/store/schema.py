@@ -77,7 +77,7 @@ class StoreError(Exception):
 
 
 class NoLeagueError(StoreError):
-    """There is no league, and no export of one, where it was looked for."""
+    """There is no league, and no export of one, where it was looked for: no file, one that cannot be read, another kind."""
 
 
 class NoGameError(StoreError):
@@ -152,7 +152,7 @@ def check_file(path: Path) -> None:
     except FileNotFoundError:
         raise NoLeagueError(f"there is no league at {path}") from None
     except OSError as error:
-        raise StoreError(f"{path} cannot be read: {error.strerror}") from None
+        raise NoLeagueError(f"{path} cannot be read: {error.strerror}") from None
     if stat.S_ISDIR(found.st_mode):
         raise NoLeagueError(
             f"{path} is a folder, not the file of a league: name the file that run has made, such as leagues/NAME.sqlite"
@@ -160,9 +160,9 @@ def check_file(path: Path) -> None:
     if not stat.S_ISREG(found.st_mode):
         raise NoLeagueError(f"{path} is no plain file, and so no league")
     if not found.st_size:
-        raise StoreError(f"{path} is empty, and so no league: put a copy of it in its place, or remove it")
+        raise NoLeagueError(f"{path} is empty, and so no league: put a copy of it in its place, or remove it")
     if not os.access(path, os.R_OK):
-        raise StoreError(f"{path} cannot be read: Permission denied; it belongs to whoever played the league")
+        raise NoLeagueError(f"{path} cannot be read: Permission denied; it belongs to whoever played the league")
 
 
 def check_tables(path: Path, db: sqlite3.Connection) -> None:
@@ -218,5 +218,5 @@ def check_version(path: Path, db: sqlite3.Connection) -> int:
             "update Referee"
         )
     if version < 1:
-        raise StoreError(f"{path} is no league: a database without the tables of one")
+        raise NoLeagueError(f"{path} is no league: a database without the tables of one")
     return version

@@ -7,6 +7,7 @@ that of the rules, so that a bot or a house rule that was changed since has no r
 import datetime as dt
 import hashlib
 import json
+import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
@@ -14,10 +15,12 @@ from typing import Any, Final
 import referee
 from referee.definitions.definition import Definition, DefinitionError
 from referee.definitions.problems import Problem, plain, shown
+from referee.definitions.toml_file import read_text
 from referee.entrants.entrants import Entrant, Roster, Skipped
 from referee.rules import RuleSet
 
 FORMAT: Final = "allfours-checked/1"
+_LARGEST: Final = 16 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +58,14 @@ def receipts_path(definition_file: Path) -> Path:
 
 
 def read_receipts(path: Path) -> list[Receipt]:
-    """The receipts in a file, none if it is not there; ``DefinitionError`` if it is garbled."""
-    try:
-        data = json.loads(path.read_text("utf-8"))
-        found = [Receipt(**entry) for entry in data["checked"]] if data["format"] == FORMAT else None
-    except FileNotFoundError:
+    """The receipts in a file, none if it is not there; ``ProblemsError`` if it is garbled or cannot be read."""
+    if not os.path.lexists(path):
         return []
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+    text = read_text(path, _LARGEST, "submit the bots again with referee submit")
+    try:
+        data = json.loads(text)
+        found = [Receipt(**entry) for entry in data["checked"]] if data["format"] == FORMAT else None
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise _garbled(path, str(error)) from None
     if found is None:
         raise _garbled(path, f"format {data['format']!r}")
@@ -81,6 +85,12 @@ def add_receipt(path: Path, new: Receipt) -> None:
     partial = path.with_suffix(".tmp")
     partial.write_text(text, "utf-8")
     partial.replace(path)
+
+
+def has_receipt(path: Path, digest: str, definition: Definition) -> bool:
+    """Whether a bot of that digest has passed the check that a definition demands: its rules and seats."""
+    rules = rules_digest(definition.rule_set(), definition.tournament.seats)
+    return any((one.bot, one.rules) == (digest, rules) for one in read_receipts(path))
 
 
 def only_checked(definition: Definition, roster: Roster, definition_file: Path) -> Roster:

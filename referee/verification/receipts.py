@@ -4,6 +4,7 @@ A receipt names its game by the seed that the seat was given for its chance, whi
 which games belong together before the reveal, and everybody can afterwards.
 """
 
+import os
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -42,15 +43,23 @@ class Receipt:
     record: str
 
 
+class ReceiptsError(StoreError):
+    """A file that was named as receipts is none. Names the file and the remedy."""
+
+
+_REMEDY: Final = "name the file that the bot has written, such as NAME.receipts"
+
+
 def read_receipts(path: Path, commitment: str) -> tuple[list[Receipt], int, int]:
     """The receipts in a file of the league with that commitment; how many are of other leagues; how many lines are none.
 
-    Raises ``StoreError`` if the file cannot be read.
+    Raises ``ReceiptsError`` if the file cannot be read, or holds no receipt of any league.
     """
     own: dict[Receipt, None] = {}  # one that came twice counts once
     others = garbled = 0
     if not path.is_file():
-        raise StoreError(f"{path}: there are no receipts: name the file that the bot has written")
+        what = "is no plain file" if os.path.lexists(path) else "there is no such file"
+        raise ReceiptsError(f"{path}: {what}; {_REMEDY}")
     try:
         with path.open("rb") as file:
             for line in iter(lambda: file.readline(MOST_LINE), b""):
@@ -62,7 +71,9 @@ def read_receipts(path: Path, commitment: str) -> tuple[list[Receipt], int, int]
                 else:
                     own[Receipt(found["name"], int(found["seat"]), int(found["seed"]), found["record"])] = None
     except OSError as error:
-        raise StoreError(f"{path} cannot be read: {error.strerror}") from None
+        raise ReceiptsError(f"{path} cannot be read: {error.strerror}") from None
+    if not own and not others:
+        raise ReceiptsError(f"{path}: no line of it is a receipt; {_REMEDY}")
     return list(own), others, garbled
 
 

@@ -62,9 +62,11 @@ def test_a_bot_that_conforms_is_entered_and_has_a_receipt(club: Path) -> None:
     assert "# ours" in club.read_text("utf-8")
     assert names(club) == {"random", "good"}
     again = referee("submit", "good.py", "club.toml", *QUICK)
-    assert "is entered in club.toml already" in again.output
+    assert "is in club.toml already, file by file as it is here.\nNothing differs" in again.output
     assert "random" in referee("run", "club.toml", "--dry-run").exception.__str__()
-    assert referee("submit", "random", "club.toml", *QUICK).exit_code == Exit.CONFORMS
+    recorded = referee("submit", "random", "club.toml", *QUICK)
+    assert recorded.exit_code == Exit.CONFORMS
+    assert "is not on record, so it is checked now" in recorded.output
     assert referee("run", "club.toml", "--dry-run").exit_code == 0
 
 

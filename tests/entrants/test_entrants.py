@@ -59,7 +59,7 @@ def test_a_python_file_is_a_bot_of_its_own_alone(tmp_path: Path) -> None:
     assert (first.name, first.argv, first.folder) == ("mybot", (sys.executable, "mybot.py"), tmp_path)
     assert first.version == first.digest[:8]
     assert first.command().only == ("mybot.py",)
-    (tmp_path / "other.py").write_text("")
+    (tmp_path / "other.py").write_text("# a bot\n")
     assert find_bot("mybot.py", tmp_path) == first
     path.write_text("print(2)\n")
     assert find_bot("mybot.py", tmp_path).version != first.version
@@ -285,7 +285,7 @@ def test_a_bot_toml_of_a_megabyte_or_a_pipe_in_its_place_is_refused(tmp_path: Pa
     ],
 )
 def test_a_file_whose_name_is_no_name_is_called_by_what_can_stay_of_it(file: str, name: str, tmp_path: Path) -> None:
-    (tmp_path / file).write_text("")
+    (tmp_path / file).write_text("# a bot\n")
     assert find_bot(file, tmp_path).name == name
     assert find_bot(file, tmp_path, name="fine").name == "fine"
 
@@ -318,7 +318,7 @@ def test_submissions_that_cannot_play_are_listed_and_skipped(tmp_path: Path) -> 
     make_bot(tmp_path / "subs" / "bad", more="x = 1\n")
     (tmp_path / "subs" / "empty").mkdir()
     (tmp_path / "subs" / "README.md").write_text("")
-    (tmp_path / "subs" / "one.py").write_text("")
+    (tmp_path / "subs" / "one.py").write_text("# a bot\n")
     roster = entered(tmp_path, '[[bots]]\nbots_from = "subs/*"\n')
     assert keys(roster) == ["good", "one"]
     assert all(entrant.submitted for entrant in roster.entrants)

@@ -79,6 +79,13 @@ def test_between_copies_alone_no_difference_is_seen() -> None:
     assert "leads" not in found.detail
 
 
+def test_a_bot_that_met_itself_alone_is_told_so_however_few_the_sets() -> None:
+    found = verdict(table({"ann": 4.0, "ann#2": 0.0}, sets=4), {"ann#2": "ann"})
+    assert found.headline == "ann played against itself alone: who is better cannot be asked."
+    lines = play_lines(table({"ann": 4.0, "ann#2": 0.0}, sets=4), found)
+    assert "rank" not in " ".join(lines)
+
+
 def test_too_early() -> None:
     found = verdict(table({"ann": 4.0, "bob": 0.0}, sets=9))
     assert (found.headline, found.sure) == ("Too early to say who is better.", "early")

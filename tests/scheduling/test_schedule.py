@@ -306,3 +306,10 @@ def test_notes_tell_what_is_not_balanced() -> None:
     seats, arrangements = plan(Shape(3, duplicate=False, sets=8), bots(3)).notes
     assert "no multiple of 3" in seats
     assert "no multiple of 6" in arrangements
+
+
+def test_a_schedule_that_is_asked_for_again_is_not_made_again() -> None:
+    entrants = [Bot("a", "1"), Bot("b", "1")]
+    made = plan(Shape(2, sets=50), entrants)
+    assert plan(Shape(2, sets=50), list(entrants)) is made
+    assert plan(Shape(2, sets=50), [Bot("a", "1"), Bot("b", "2")]).sets != made.sets

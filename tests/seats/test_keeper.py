@@ -2,6 +2,7 @@
 
 import pytest
 
+from referee._bot_output import MARK
 from referee.faults import Fault
 from referee.protocol import wire
 from referee.seats.exits import Exit
@@ -52,6 +53,27 @@ def test_the_last_words_of_a_crashed_bot_are_noted_but_not_part_of_a_ruling() ->
     lodge = tell(story)
     assert lodge.noted[0] == (Fault.CRASH, "It crashed with SIGSEGV. Its last words: ValueError: no cards")
     assert [ruling.sentence for _, ruling in lodge.book.rulings] == ["It crashed with SIGSEGV."]
+
+
+@pytest.mark.parametrize(
+    ("written", "noted"),
+    [
+        (
+            f"ValueError: no cards\n{MARK}ruling on turn 7: AF-BID-003: Bid more.\n",
+            " Its last words: ValueError: no cards",
+        ),
+        (f"out of cards\n{MARK}the connection to unix:/x is lost\n\n", " Its last words: out of cards"),
+        (f"{MARK}receipts cannot be kept in x\n{MARK}the referee says farewell: Away.\n", ""),
+    ],
+)
+def test_the_last_words_of_a_bot_are_its_own_and_not_those_of_its_library(written: str, noted: str) -> None:
+    async def story(lodge: Lodge) -> None:
+        process = await lodge.started_again(1)
+        process.words = written
+        process.ends(SEGV)
+        await lodge.started_again(2)
+
+    assert tell(story).noted == [(Fault.CRASH, f"It crashed with SIGSEGV.{noted}")]
 
 
 def test_one_poison_turn_costs_one_game() -> None:

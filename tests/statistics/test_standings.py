@@ -18,9 +18,10 @@ from referee.statistics.standings import Standings, Tally, standings
 from tests.tournament.leagues import any_league, league, played
 
 FEW = (
-    "{} of {} entrants have fewer than 10 closed sets: too few to rank, and for intervals, which need to have seen how sets "
-    "differ."
+    "{} of {} entrants do not have 10 closed sets yet, so for these there are no ranks and no intervals: fewer sets do not "
+    "show how much results vary."
 )
+ALL_HAVE_FEW = "No entrant has 10 closed sets yet, so there are no ranks and no intervals: fewer sets do not show how much results vary."
 STRENGTHS = {"a": 0.0, "b": 0.0, "c": 2.0, "d": 5.0}
 
 
@@ -93,7 +94,7 @@ def test_under_ten_sets_nobody_is_ranked() -> None:
     assert {(row.status, row.rank_low, row.rank_high, row.stability) for row in table.rows} == {
         ("too few to rank", None, None, None)
     }
-    assert table.notes == (FEW.format(4, 4),)
+    assert table.notes == (ALL_HAVE_FEW,)
     assert {(row.measure.low, row.measure.high, row.rating.low, row.rating.high) for row in table.rows} == {(None,) * 4}
     ten = standings(league(STRENGTHS, ["abcd"], FEWEST_SETS, seed=1), {})
     assert ten.status == "ranked"

@@ -4,11 +4,14 @@ import base64
 import os
 import re
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from referee.tournament.listening import ListenError, check_address, check_certificate
+from tests.program import without_roots_rights
 from tests.tls import (
     CERTIFICATE,
     EXPIRED,
@@ -97,11 +100,18 @@ def test_what_is_no_readable_file_is_named(tmp_path: Path) -> None:
     assert "no file that can be read twice" in refusal(tmp_path / "pipe.pem", key)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_a_file_that_may_not_be_read_is_named(tmp_path: Path) -> None:
     certificate, key = write_pair(tmp_path)
     Path(key).chmod(0)
-    assert "may not read it" in refusal(certificate, key)
+    asked = "import sys; from referee.tournament.listening import check_certificate as check; check(*sys.argv[1:])"
+    done = subprocess.run(
+        [sys.executable, "-c", asked, certificate, key],
+        preexec_fn=without_roots_rights,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert f"ListenError: --tls-key {key}: this user may not read it; look at its rights" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -213,7 +213,22 @@ def test_a_bot_is_submitted_to_an_open_registration(club: Path) -> None:
     assert "Entered random 1 in club.toml" in done.stdout
     assert done.stderr.startswith("Bots run without a sandbox")
     again = referee(club.parent, "submit", "random", "club.toml", "--sandbox", "none")
-    assert "random 1 is entered in club.toml already, file by file as it is here" in again.stdout
+    assert again.returncode == 0
+    assert again.stdout == (
+        "random 1 is in club.toml already, file by file as it is here.\nNothing differs, so there is nothing to do.\n"
+    )
+
+
+def test_which_version_is_in_is_said_before_a_new_one_is_checked(club: Path) -> None:
+    new = make(club.parent / "ann2", "ann", "2.0", code="raise SystemExit(3)")
+    done = referee(club.parent, "submit", str(new), "club.toml", "--sandbox", "none")
+    assert done.returncode == 4
+    first, *rest = done.stdout.splitlines()
+    assert first == (
+        "ann 1.0 is in already; version 1.0 there, 2.0 here; other files: bot.py, bot.toml. It will be entered as ann-2.0, a "
+        "new player."
+    )
+    assert "Not entered" in rest[-1]
 
 
 def test_what_differs_from_the_version_that_is_in_is_named(club: Path) -> None:

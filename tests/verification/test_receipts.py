@@ -1,5 +1,6 @@
 """Receipts held against a league: games that are missing, changed or made up, each with a verdict of its own."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -109,8 +110,12 @@ def test_what_is_of_another_league_or_nobody_or_no_receipt_is_said(
     other = tmp_path / "other.receipts"
     other.write_text(receipts.read_text().replace("name=careful", "name=nobody"))
     assert "Receipts of nobody: no such entrant." in str(held(league, other))
-    other.write_text("")
+    other.write_text(re.sub(r"league=\w{8}", "league=00000000", receipts.read_text()))
     found = held(league, other)
     assert [one.says for one in found.findings] == ["no receipt of this league"]
-    with pytest.raises(StoreError, match="there are no receipts"):
+    for nothing in ("", "what?\n"):
+        other.write_text(nothing)
+        with pytest.raises(StoreError, match="no line of it is a receipt"):
+            held(league, other)
+    with pytest.raises(StoreError, match="there is no such file"):
         held(league, tmp_path / "nowhere")
