@@ -66,7 +66,7 @@ class Rate:
 
 
 def looks(most: int, first: int = FIRST_LOOK) -> list[int]:
-    """The looks of a league at one table, as in ``referee.tournament.ending``."""
+    """The looks of a league at one table, as in ``referee.league.early_stop``."""
     places = []
     while first < most:
         places.append(first)

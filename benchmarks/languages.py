@@ -3,7 +3,7 @@
     python benchmarks/languages.py                # careful in every language that is built (make bots)
     python benchmarks/languages.py --bot random --runs 5
 
-A bot process answers the golden turns (tests/languages) at a real door: one a message, as at one table, and 64 a message,
+A bot process answers the golden turns (tests/languages) at a real endpoint: one a message, as at one table, and 64 a message,
 as at 64 tables. Nothing is judged or recorded, so that what is measured is the bot, its gRPC library, and ours. Runs of
 all languages take turns; printed are the medians, and their ratios to Python's in the same runs.
 """
@@ -17,10 +17,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from referee.definitions.shipped import shipped_folder
-from referee.entrants.bot_build import unbuilt
-from referee.entrants.bot_source import BotSource, find_bot
-from referee.entrants.new_bot import TITLES, languages
+from referee.league.definition.shipped import shipped_folder
+from referee.league.entrants.bot_build import unbuilt
+from referee.league.entrants.bot_source import BotSource, find_bot
+from referee.league.entrants.new_bot import TITLES, languages
 from tests.languages.golden_file import golden
 from tests.languages.recital import recite
 

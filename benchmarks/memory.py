@@ -1,4 +1,4 @@
-"""Is the referee's memory flat? Plays 100,000 deals through hall, umpire, records and sessions, and watches it.
+"""Is the referee's memory flat? Plays 100,000 deals through dispatcher, umpire, records and sessions, and watches it.
 
 Run: python benchmarks/memory.py [--deals N]
 
@@ -11,17 +11,17 @@ import random
 from pathlib import Path
 
 from referee.deals import deal_key, seeded_master, shuffle
-from referee.hall import Hall
-from referee.proceedings import GameSpec
+from referee.league.play.leg import random_ids
+from referee.league.summary import summarise
+from referee.net.dispatcher import Dispatcher
+from referee.net.session import TurnSession
 from referee.protocol import wire
-from referee.record import Record, canonical, write_record
 from referee.rules import variant
-from referee.seats.house import house
-from referee.session import Session
-from referee.table import Table
-from referee.tournament.lap import random_ids
-from referee.tournament.summary import summarise
-from referee.view import Chair
+from referee.umpire.events import GameSpec
+from referee.umpire.fallback_player import fallback_move
+from referee.umpire.record import Record, canonical, write_record
+from referee.umpire.table import Table
+from referee.umpire.view import Chair
 
 TABLES = 64
 
@@ -38,8 +38,8 @@ class Play:
         self.left, self.deals, self.opened = deals, 0, 0
         self.rules = variant("auction-pitch").with_rules({"max_deals": 20})
         self.master, self.ids = seeded_master("memory"), random_ids()
-        self.hall = Hall(self.finish)
-        self.sessions = [Session(5_000_000) for _ in range(4)]
+        self.dispatcher = Dispatcher(self.finish)
+        self.sessions = [TurnSession(5_000_000) for _ in range(4)]
 
     def finish(self, table: Table) -> Record:
         """Writes the record as a league would, and lets it go."""
@@ -55,17 +55,17 @@ class Play:
         chairs = tuple(Chair(next(self.ids), seat, 4, self.rules) for seat in range(4))
         spec = GameSpec(f"g{number}", self.rules, chairs)
         packs = lambda deal: shuffle(deal_key(self.master, "memory", str(number), deal))  # noqa: E731
-        self.hall.open(Table(spec, packs, self.ids.__next__, house), self.sessions)
+        self.dispatcher.open(Table(spec, packs, self.ids.__next__, fallback_move), self.sessions)
 
     def step(self, rng: random.Random) -> None:
         """Every session answers what it is asked."""
-        while len(self.hall.seated) < TABLES and self.deals < self.left:
+        while len(self.dispatcher.seated) < TABLES and self.deals < self.left:
             self.open()
         for session in self.sessions:
             response = session.flush(0)
             if response is not None:
                 moves = [answer(turn, rng) for turn in response.turns]
-                self.hall.answered(session.heard(moves, 100))
+                self.dispatcher.answered(session.heard(moves, 100))
 
 
 def answer(turn: wire.Turn, rng: random.Random) -> wire.Move:
@@ -81,7 +81,7 @@ def main() -> None:
     parser.add_argument("--deals", type=int, default=100_000)
     options = parser.parse_args()
     play, rng, marks = Play(options.deals), random.Random(1), []
-    while play.hall.seated or play.deals < options.deals:
+    while play.dispatcher.seated or play.deals < options.deals:
         play.step(rng)
         if play.deals * 10 >= options.deals * (len(marks) + 1):
             marks.append(resident_mib())

@@ -14,12 +14,12 @@ import tempfile
 from pathlib import Path
 from statistics import fmean
 
-from referee.definitions.shipped import shipped_tournaments
+from referee.league.definition.shipped import shipped_tournaments
+from referee.league.league import League, read_league
+from referee.league.standings import closed_sets
+from referee.league.store import Store
 from referee.statistics.paired import Estimate, estimate
 from referee.statistics.results import set_means
-from referee.store import Store
-from referee.tournament.league import League, read_league
-from referee.tournament.table_of import closed_sets
 
 PROOFS = (
     ("careful-beats-random", "careful", "random"),

@@ -29,14 +29,14 @@ import grpc
 import grpc.aio
 
 from referee.deals import seeded_master
+from referee.league.plan import BotPlan, GamePlan, LeaguePlan
+from referee.league.play.arena import Arena
+from referee.league.play.event_sink import StoreSink
+from referee.league.play.leg import Leg
+from referee.league.play.open_files import make_room
+from referee.league.store import FixtureRow, Store
 from referee.protocol import wire
 from referee.rules import variant
-from referee.store import FixtureRow, Store
-from referee.tournament.lap import Lap
-from referee.tournament.open_files import make_room
-from referee.tournament.plan import BotPlan, GamePlan, LeaguePlan
-from referee.tournament.sink import StoreSink
-from referee.tournament.venue import Venue
 
 CLIENTS = 2
 PLAY = "/allfours.v1.RefereeService/Play"
@@ -167,25 +167,25 @@ async def league(folder: Path, number: int, games: int, unknown: int) -> tuple[f
     heard, busiest = Silent(), 0
     with Store.create(folder / f"bench{number}.sqlite", {"name": "bench"}) as store:
         store.add_sets("bench", [row.set_id for row in rows], rows)
-        sink = StoreSink(store, heard)  # type: ignore[arg-type]
+        event_sink = StoreSink(store, heard)  # type: ignore[arg-type]
         plans = [GamePlan(row.id, row.set_id, 0, row.seats, (0, 0, 0, 0)) for row in rows]
-        sink.begin(plans)
-        venue = Venue(plan, lambda key, fault, text: heard.wrong.append(f"{key} {fault} {text}"))
+        event_sink.begin(plans)
+        arena = Arena(plan, lambda key, fault, text: heard.wrong.append(f"{key} {fault} {text}"))
         told: dict[str, str] = {}
-        await venue.open({(key, 0): lambda address, token: told.__setitem__(token, address) for key in keys})
+        await arena.open({(key, 0): lambda address, token: told.__setitem__(token, address) for key in keys})
         target = next(iter(told.values())).removeprefix("tcp:")
         with clients(target, list(told), unknown):
-            await asyncio.gather(*(keeper.settled.wait() for keeper in venue.keepers.values()))
-            lap = Lap(plan, plans, sink, asyncio.Event(), venue)
+            await asyncio.gather(*(supervisor.settled.wait() for supervisor in arena.supervisors.values()))
+            leg = Leg(plan, plans, event_sink, asyncio.Event(), arena)
             before, started = resource.getrusage(resource.RUSAGE_SELF), time.perf_counter()
-            playing = asyncio.ensure_future(lap.play())
+            playing = asyncio.ensure_future(leg.play())
             while not playing.done():
                 await asyncio.wait({playing}, timeout=0.02)
-                busiest = max(busiest, 4 * len(venue.hall.seated))
+                busiest = max(busiest, 4 * len(arena.dispatcher.seated))
             await playing
-            sink.flush()
+            event_sink.flush()
             seconds, after = time.perf_counter() - started, resource.getrusage(resource.RUSAGE_SELF)
-            await venue.close(stopped=False)
+            await arena.close(stopped=False)
         heard.p99_us = _p99(store)
         if store.count_games() != len(rows):
             heard.wrong.append(f"{store.count_games()} of {len(rows)} games have a result")

@@ -2,10 +2,10 @@
 
 Run: python benchmarks/scale.py [--games 1000 10000 100000]
 
-Whole leagues are run by the runner of every league: schedule, stages, laps, attempts, transactions, hash chains, scoring,
+Whole leagues are run by the runner of every league: schedule, stages, legs, attempts, transactions, hash chains, scoring,
 standings and roots, with the store on disk. Only the games are stubs: records of real games that were played beforehand,
 each stored under the name of its fixture. The yardstick is the first size of the same run. Stages are as small as in a
-league whose laps last 30 s (512 games), so that what is paid once a stage shows.
+league whose legs last 30 s (512 games), so that what is paid once a stage shows.
 """
 
 import argparse
@@ -20,17 +20,17 @@ from pathlib import Path
 from typing import Any
 
 from referee import deals
-from referee.definitions.definition import Definition, parse_definition
-from referee.entrants.entrants import Entrant, Roster
-from referee.record import Record, write_record
-from referee.scheduling.schedule import Schedule, plan
-from referee.seats.house import house
-from referee.store import Store
-from referee.table import Table
-from referee.tournament.league import League, begin, plan_of, read_league
-from referee.tournament.plan import GamePlan
-from referee.tournament.runner import Runner
-from referee.tournament.summary import summarise
+from referee.league.definition.definition import Definition, parse_definition
+from referee.league.entrants.roster import Entrant, Roster
+from referee.league.league import League, begin, plan_of, read_league
+from referee.league.plan import GamePlan
+from referee.league.play.runner import Runner
+from referee.league.schedule.schedule import Schedule, plan
+from referee.league.store import Store
+from referee.league.summary import summarise
+from referee.umpire.fallback_player import fallback_move
+from referee.umpire.record import Record, write_record
+from referee.umpire.table import Table
 
 NAMES = ("careful", "random", "montecarlo", "other")
 STAGE = 128  # sets, of four games each
@@ -52,7 +52,7 @@ class Stubbed(Runner):
         self.samples = [self._sample(number) for number in range(SAMPLES)]
         self.stages: list[tuple[int, float]] = []
 
-    def _stage_size(self, games: int, seconds: float, laps: int) -> int:  # noqa: ARG002  # as small as if games took long
+    def _stage_size(self, games: int, seconds: float, legs: int) -> int:  # noqa: ARG002  # as small as if games took long
         return STAGE
 
     def _sample(self, number: int) -> tuple[Record, dict[str, Any]]:
@@ -60,21 +60,21 @@ class Stubbed(Runner):
         fixture = self._schedule.fixtures[number % len(self._schedule.fixtures)]
         game = GamePlan(fixture.id, fixture.set_id, fixture.rotation, fixture.seats, fixture.slots)
         ids = count(1)
-        table = Table(self._plan.spec(game, 1), partial(_pack, self._plan.master, number), ids.__next__, house)
+        table = Table(self._plan.spec(game, 1), partial(_pack, self._plan.master, number), ids.__next__, fallback_move)
         table.start()
         while (turn := table.open) is not None:
-            table.answer(turn.turn_id, house(turn), 250 + 37 * number)
+            table.answer(turn.turn_id, fallback_move(turn), 250 + 37 * number)
         return write_record(table, self._plan.about(game)), summarise(table, game.seats, game.set_id)
 
-    def _lap_here(self, games: Sequence[GamePlan]) -> None:
+    def _leg_here(self, games: Sequence[GamePlan]) -> None:
         started = time.perf_counter()
-        self._sink.begin(games)
+        self._event_sink.begin(games)
         for game in games:
             record, summary = self.samples[hash(game.fixture_id) % SAMPLES]
             own = {**record, **self._plan.about(game), "game": game.fixture_id}
             told = {**summary, "set": game.set_id, "entrants": list(game.seats)}
-            self._sink.stored(game, own, told)
-        self._sink.end("stopped")
+            self._event_sink.stored(game, own, told)
+        self._event_sink.end("stopped")
         self.stages.append((len(games), time.perf_counter() - started))
 
     def play(self) -> None:

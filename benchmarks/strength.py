@@ -19,14 +19,14 @@ from typing import Any, Final
 
 from referee.bot import Bot, Objective, Turn
 from referee.deals import bot_seed, deal_key, seeded_master, shuffle
-from referee.proceedings import DealClosed, GameSpec
 from referee.protocol import wire
 from referee.protocol.translate import rule_set_message, turn_message
 from referee.rules import RuleSet, variant
 from referee.statistics.paired import estimate
 from referee.statistics.results import place_points
-from referee.table import Table
-from referee.view import Chair
+from referee.umpire.events import DealClosed, GameSpec
+from referee.umpire.table import Table
+from referee.umpire.view import Chair
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 

@@ -8,7 +8,7 @@ own. A figure is the share of plain games that gives an interval as narrow, with
 * duplicate: sets of four games, a pack played from every seat, between two bots at one table;
 * compare: pairs of games, only the version swapped. "same question": plain games of either version among the same others;
   "same table": plain games in which both versions sit at one table, by the difference between them;
-* house: plain deals with the replay of house players taken off.
+* house: plain deals with the replay of fallback players taken off.
 
 Bounds: duplicate 0.65 and house replay 0.7 at tables of sound bots, compare 0.45 for close versions. Nothing is promised where a
 random bot sits at the table; that row is shown all the same. The exit code is 1 if a bound is missed.
@@ -26,18 +26,18 @@ from typing import Any, Final
 
 from referee.bot import Bot, Objective, Turn
 from referee.deals import bot_seed, deal_key, seeded_master, shuffle
-from referee.proceedings import GameSpec
+from referee.league.luck_baseline import replay_by_fallback
+from referee.league.schedule.schedule import cyclic_orders
 from referee.protocol import wire
 from referee.protocol.translate import rule_set_message, turn_message
 from referee.rules import Action, variant
-from referee.scheduling.schedule import cyclic_orders
-from referee.seats.house import house
-from referee.statistics.luck import PlainGame, Share, adjust, shared_packs
+from referee.statistics.luck import GameShare, PlainGame, adjust, shared_packs
 from referee.statistics.results import GameSet, Measures, PlayedGame
-from referee.table import Table
-from referee.tournament.house_replay import replay_by_house
-from referee.view import Chair
-from referee.view import Turn as Asked
+from referee.umpire.events import GameSpec
+from referee.umpire.fallback_player import fallback_move
+from referee.umpire.table import Table
+from referee.umpire.view import Chair
+from referee.umpire.view import Turn as Asked
 
 SAMPLES: Final = Path(__file__).resolve().parents[1] / "sample_bots" / "python"
 RULES: Final = variant("auction-pitch").with_rules({"max_deals": 1})
@@ -53,7 +53,7 @@ class Row:
     """A measured share and the bound it should keep, None where nothing is promised."""
 
     label: str
-    share: Share
+    share: GameShare
     bound: float | None
     games: int
 
@@ -97,7 +97,7 @@ def play(players: Sequence[Player], name: str, turn: int = 0) -> tuple[int, ...]
         Chair(1, s, SEATS, RULES, bot_seed=bot_seed(MASTER, "variance", name, turn, s)) for s in range(SEATS)
     )
     ids = iter(range(1, 1 << 40))
-    table = Table(GameSpec(name, RULES, chairs), lambda _: pack_of(name), lambda: next(ids), house)
+    table = Table(GameSpec(name, RULES, chairs), lambda _: pack_of(name), lambda: next(ids), fallback_move)
     table.start()
     while table.open is not None:
         table.answer(table.open.turn_id, players[table.open.chair.seat](table.open), 0)
@@ -128,7 +128,7 @@ def plain_games(sets: Sequence[GameSet]) -> list[PlainGame]:
     found = []
     for number, games in enumerate(sets):
         game = games[number % SEATS]
-        controls = replay_by_house(RULES, SEATS, 0, pack_of(game.set_id))
+        controls = replay_by_fallback(RULES, SEATS, 0, pack_of(game.set_id))
         found.append(PlainGame(game.set_id, game.entrants, game.measures.points, controls))
     return found
 
@@ -189,11 +189,11 @@ def together(rows: Sequence[tuple[tuple[int, int], int]]) -> float:
     return 2.0 * variance([new - old for (old, new), _ in rows]) / variance([difference for _, difference in rows])
 
 
-def share_of(rows: Sequence[Any], ratio: Callable[[Sequence[Any]], float], seed: str) -> Share:
+def share_of(rows: Sequence[Any], ratio: Callable[[Sequence[Any]], float], seed: str) -> GameShare:
     """A ratio with the interval of 95 % of resamples."""
     rng = random.Random(f"variance: {seed}")
     found = sorted(ratio(rng.choices(rows, k=len(rows))) for _ in range(400))
-    return Share(ratio(rows), found[10], found[-11])
+    return GameShare(ratio(rows), found[10], found[-11])
 
 
 def rows(sets: int, only: Sequence[str]) -> Iterator[Row]:
@@ -204,14 +204,18 @@ def rows(sets: int, only: Sequence[str]) -> Iterator[Row]:
     greedy = sample("careful", PIP=1_000_000 // 15)
     tables: dict[str, tuple[dict[str, Player], bool, int]] = {
         "four kinds of careful": ({"careful": careful, "bold": bold, "shy": shy, "greedy": greedy}, True, sets),
-        "careful, bold, shy, the house": ({"careful": careful, "bold": bold, "shy": shy, "house": house}, True, sets),
+        "careful, bold, shy, the house": (
+            {"careful": careful, "bold": bold, "shy": shy, "house": fallback_move},
+            True,
+            sets,
+        ),
         "montecarlo, careful, bold, the house": (
-            {"montecarlo": sample("montecarlo"), "careful": careful, "bold": bold, "house": house},
+            {"montecarlo": sample("montecarlo"), "careful": careful, "bold": bold, "house": fallback_move},
             True,
             max(sets // 3, 60),
         ),
         "careful, bold, the house, random": (
-            {"careful": careful, "bold": bold, "house": house, "random": sample("random")},
+            {"careful": careful, "bold": bold, "house": fallback_move, "random": sample("random")},
             False,
             sets,
         ),

@@ -21,12 +21,12 @@ import grpc
 import grpc.aio
 
 from referee.deals import seeded_master
+from referee.league.plan import BotPlan, GamePlan, LeaguePlan
+from referee.league.play.event_sink import StoreSink
+from referee.league.play.leg import Leg
+from referee.league.store import FixtureRow, Store
 from referee.rules import variant
-from referee.seats.program import Command
-from referee.store import FixtureRow, Store
-from referee.tournament.lap import Lap
-from referee.tournament.plan import BotPlan, GamePlan, LeaguePlan
-from referee.tournament.sink import StoreSink
+from referee.sandbox.command import Command
 
 TURN_BYTES, MOVE_BYTES = 190, 12
 BOT = "from referee.bot import run\nrun(lambda turn: turn.rng.choice(turn.legal))\n"
@@ -94,7 +94,7 @@ class Silent:
 
 
 def league(folder: Path, games: int, in_flight: int) -> tuple[float, float]:
-    """Decisions a second of a lap of games with everything on, and the referee's CPU in µs a decision."""
+    """Decisions a second of a leg of games with everything on, and the referee's CPU in µs a decision."""
     (folder / "bot.py").write_text(BOT)
     keys = [f"random{seat}" for seat in range(4)]
     bots = {key: BotPlan(key, "1", Command((sys.executable, "bot.py"), folder, key, only=("bot.py",))) for key in keys}
@@ -107,13 +107,13 @@ def league(folder: Path, games: int, in_flight: int) -> tuple[float, float]:
     with Store.create(path, {"name": "bench"}) as store:
         store.add_sets("bench", [fixture.set_id for fixture in fixtures], fixtures)
         listener = Silent()
-        sink = StoreSink(store, listener)  # type: ignore[arg-type]
+        event_sink = StoreSink(store, listener)  # type: ignore[arg-type]
         plans = [GamePlan(f.id, f.set_id, 0, f.seats, (0, 0, 0, 0)) for f in fixtures]
-        sink.begin(plans)
-        lap = Lap(plan, plans, sink, asyncio.Event())
+        event_sink.begin(plans)
+        leg = Leg(plan, plans, event_sink, asyncio.Event())
         before = resource.getrusage(resource.RUSAGE_SELF)
         started = time.perf_counter()
-        asyncio.run(lap.play())
+        asyncio.run(leg.play())
         seconds = time.perf_counter() - started
         after = resource.getrusage(resource.RUSAGE_SELF)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from referee.entrants.new_bot import build_step
+from referee.league.entrants.new_bot import build_step
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,16 +21,16 @@ from _languages import LANGUAGES, language_page  # noqa: E402
 from _protos import messages  # noqa: E402
 
 from referee.cli.exits import EXIT_CODES  # noqa: E402
-from referee.definitions.definition import definition_schema  # noqa: E402
-from referee.entrants.bot_source import Manifest  # noqa: E402
-from referee.faults import FAULTS, PROFILES  # noqa: E402
+from referee.league.definition.definition import definition_schema  # noqa: E402
+from referee.league.entrants.bot_source import Manifest  # noqa: E402
+from referee.league.store.export_format import FILES  # noqa: E402
 from referee.rules import RuleSet, variant, variant_names  # noqa: E402
 from referee.rules.conduct import CONDUCT, ROBUST  # noqa: E402
 from referee.rules.registry import ALIASES  # noqa: E402
 from referee.rules.rulebook import CLAUSES, Clause, clause_text, clauses_of  # noqa: E402
 from referee.rules.ruleset import allowed_values, meanings  # noqa: E402
-from referee.seats.limits import Limits  # noqa: E402
-from referee.store.export_form import FILES  # noqa: E402
+from referee.sandbox.limits import ResourceLimits  # noqa: E402
+from referee.umpire.faults import FAULTS, PROFILES  # noqa: E402
 from referee.verification.proof import UNPROVEN  # noqa: E402
 
 AREAS: Final = {
@@ -316,8 +316,8 @@ def _ordinal(number: int) -> str:
 
 def limit_table() -> str:
     """The limits of a bot process."""
-    limits = Limits()
-    values = {name: getattr(limits, name) for name in Limits.__dataclass_fields__}
+    limits = ResourceLimits()
+    values = {name: getattr(limits, name) for name in ResourceLimits.__dataclass_fields__}
     rows = [("none" if value is None else f"{value:,}", LIMITS[name]) for name, value in values.items()]
     return table(("limit", "of"), rows)
 

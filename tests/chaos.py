@@ -20,10 +20,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from referee.seats.trees import processes
-from referee.store import Store
-from referee.tournament.league import read_league
-from referee.tournament.table_of import standings_of
+from referee.league.league import read_league
+from referee.league.standings import standings_of
+from referee.league.store import Store
+from referee.sandbox.process_tree import processes
 from tests.program import REFEREE
 
 ROOT: Final = Path(__file__).parents[1]

@@ -1,4 +1,4 @@
-"""An inn: a host with its guests behind a real door, and clients that dial in. What the tests of the server share."""
+"""An inn: a host with its connections behind a real endpoint, and clients that dial in. What the tests of the server share."""
 
 import asyncio
 import contextlib
@@ -9,57 +9,57 @@ from typing import Any, Final
 import grpc
 import grpc.aio
 
-from referee.faults import Fault
-from referee.proceedings import Limits
+from referee.net.connection import BotConnection, JoinTerms
+from referee.net.server import SERVICE, Endpoint, GameServer, monotonic_us
 from referee.protocol import wire
-from referee.seats.guest import Guest, Terms
-from referee.server import SERVICE, Door, Host, monotonic_us
+from referee.umpire.events import TimeLimits
+from referee.umpire.faults import Fault
 from tests.umpires import MOVE_US, Book, answers_to, new_table
 
 PLAY: Final = f"/{SERVICE}/Play"
 JOIN: Final = wire.PlayRequest(join=wire.Join(name="test", max_in_flight=64, wants_notices=True))
 Code = grpc.StatusCode
-SHORT: Final = Limits(50_000, 0, 0)
-LONG: Final = Limits(60_000_000, 0, 0)
+SHORT: Final = TimeLimits(50_000, 0, 0)
+LONG: Final = TimeLimits(60_000_000, 0, 0)
 
 
 class Inn:
-    """A host with guests, and a door for each or one for all."""
+    """A host with connections, and an endpoint for each or one for all."""
 
     def __init__(self, folder: Path, asked_at_once: int = 0) -> None:
         self.folder = folder
         self.book = Book()
-        self.host = Host(self.book.hall, asked_at_once)
-        self.guests: list[Guest] = []
+        self.host = GameServer(self.book.dispatcher, asked_at_once)
+        self.connections: list[BotConnection] = []
         self.faults: list[tuple[str, Fault, str]] = []
         self.losses: list[str] = []
 
-    def guest(self, name: str, move_us: int = 10 * MOVE_US) -> Guest:
-        told = Terms(name, 0, ("auction-pitch",), wire.Joined(), move_us)
-        guest = Guest(f"token-of-{name}", told, self.book.hall.answered, monotonic_us)
-        guest.on_fault = lambda fault, sentence: self.faults.append((name, fault, sentence))
-        guest.on_loss = lambda: self.losses.append(name)
-        self.guests.append(guest)
-        self.host.admit(guest)
-        return guest
+    def connection(self, name: str, move_us: int = 10 * MOVE_US) -> BotConnection:
+        told = JoinTerms(name, 0, ("auction-pitch",), wire.Joined(), move_us)
+        connection = BotConnection(f"token-of-{name}", told, self.book.dispatcher.answered, monotonic_us)
+        connection.on_fault = lambda fault, sentence: self.faults.append((name, fault, sentence))
+        connection.on_loss = lambda: self.losses.append(name)
+        self.connections.append(connection)
+        self.host.admit(connection)
+        return connection
 
-    def door(self, owner: Guest | None = None, address: str = "", credentials: Any = None) -> Any:
+    def endpoint(self, owner: BotConnection | None = None, address: str = "", credentials: Any = None) -> Any:
         name = owner.terms.name if owner else "all"
         return self.host.serve(address or f"unix:{self.folder}/{name}.sock", owner, credentials)
 
-    def deal(self, number: int, *players: Guest) -> None:
-        self.book.hall.open(new_table(number, seats=len(players)), [guest.session for guest in players])
-        for guest in players:
-            guest.games += 1
+    def deal(self, number: int, *players: BotConnection) -> None:
+        self.book.dispatcher.open(new_table(number, seats=len(players)), [connection.session for connection in players])
+        for connection in players:
+            connection.games += 1
         self.host.pump()
 
 
 @contextlib.asynccontextmanager
 async def dial(
-    door: Door, token: str = "", *, credentials: Any = None, compression: Any = None, method: str = PLAY
+    endpoint: Endpoint, token: str = "", *, credentials: Any = None, compression: Any = None, method: str = PLAY
 ) -> AsyncIterator[Any]:
-    """A stream to a door, as any gRPC client opens it; requests are bytes, responses are messages."""
-    target = door.address.removeprefix("tcp:").removeprefix("tls:")
+    """A stream to an endpoint, as any gRPC client opens it; requests are bytes, responses are messages."""
+    target = endpoint.address.removeprefix("tcp:").removeprefix("tls:")
     options = (
         ("grpc.max_send_message_length", -1),
         ("grpc.enable_http_proxy", 0),

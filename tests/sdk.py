@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import grpc
 
-from referee._bot_dial import Patience, serve
 from referee.bot import Bot, Turn, parse_cards, wire
+from referee.bot._dial import Patience, serve
 from referee.protocol.allfours.v1 import service_pb2_grpc
 from tests.tls import CERTIFICATE, KEY
 

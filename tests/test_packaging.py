@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from referee.entrants.bot_digest import PRODUCTS, TRACES
+from referee.league.entrants.bot_digest import PRODUCTS, TRACES
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 NOT_SHIPPED: Final = TRACES | PRODUCTS

@@ -20,14 +20,14 @@ MODULES: Final = sorted(path for path in PACKAGE.rglob("*.py") if GENERATED not 
 
 PURE_STDLIB: Final = {
     *("__future__", "bisect", "collections", "dataclasses", "difflib", "enum", "functools", "heapq", "itertools"),
-    *("math", "operator", "re", "string", "textwrap", "types", "typing"),
+    *("hashlib", "json", "math", "operator", "re", "string", "textwrap", "types", "typing", "unicodedata"),
 }
-CORE: Final = {"cards", "rules", "faults", "view", "proceedings", "table"}
+CORE: Final = {"cards", "rules", "umpire"}
 PURE: Final = dict.fromkeys(CORE, CORE) | {"rules": {"cards", "rules"}, "oracle": {"oracle"}}
 """What must be pure: for each part of referee, the parts that it may import. Whether an arrow points down is judged by
 the contract in pyproject.toml."""
 
-JUDGED: Final = CORE | {"deals", "bot", "protocol", "session", "seats", "server"}
+JUDGED: Final = CORE | {"deals", "bot", "protocol", "sandbox", "net"}
 """The parts that the second rules engine judges, or whose word it must be able to contradict."""
 
 

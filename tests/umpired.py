@@ -5,19 +5,19 @@ from collections.abc import Mapping
 from random import Random
 from typing import Any, TypeVar
 
-from referee.faults import PROFILES, Profile
-from referee.proceedings import (
+from referee.rules import RuleSet
+from referee.umpire.events import (
+    Fallback,
     GameSpec,
-    House,
-    Limits,
     Output,
     Ruled,
     Ruling,
     TableResult,
+    TimeLimits,
 )
-from referee.rules import RuleSet
-from referee.table import Table
-from referee.view import Chair, Turn
+from referee.umpire.faults import PROFILES, Profile
+from referee.umpire.table import Table
+from referee.umpire.view import Chair, Turn
 from tests.helpers import rules_of, seeded, shuffled
 
 DEV, RANKED = PROFILES["dev"], PROFILES["ranked"]
@@ -30,17 +30,17 @@ def table(
     seats: int = 4,
     *,
     profile: Profile = RANKED,
-    limits: Limits | None = None,
+    limits: TimeLimits | None = None,
     seed: object = 0,
     first_dealer: int = 0,
-    house: House | None = None,
+    fallback_move: Fallback | None = None,
 ) -> Table:
     """A table with packs from a seed, turn ids 1, 2, 3 ... and a house that plays the highest legal action."""
     ruleset = rules if isinstance(rules, RuleSet) else rules_of(rules)
     chairs = tuple(Chair(7, seat, seats, ruleset) for seat in range(seats))
-    spec = GameSpec("test", ruleset, chairs, first_dealer, profile, limits or Limits())
+    spec = GameSpec("test", ruleset, chairs, first_dealer, profile, limits or TimeLimits())
     ids = itertools.count(1).__next__
-    return Table(spec, lambda number: shuffled(seeded(f"{seed}/{number}")), ids, house or highest)
+    return Table(spec, lambda number: shuffled(seeded(f"{seed}/{number}")), ids, fallback_move or highest)
 
 
 def highest(turn: Turn) -> int:

@@ -1,20 +1,20 @@
-"""Games at the umpire without any wire, for the tests of sessions, halls and servers."""
+"""Games at the umpire without any wire, for the tests of sessions, dispatchers and servers."""
 
 from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Any, Final
 
-from referee.faults import PROFILES
-from referee.hall import Hall
-from referee.proceedings import GameSpec, Limits, Ruling
+from referee.net.dispatcher import Dispatcher
+from referee.net.session import PendingTurn
 from referee.protocol import wire
 from referee.protocol.translate import move_message
-from referee.record import Record, write_record
 from referee.rules import variant
-from referee.seats.house import house
-from referee.session import Pending
-from referee.table import Table
-from referee.view import Chair
+from referee.umpire.events import GameSpec, Ruling, TimeLimits
+from referee.umpire.fallback_player import fallback_move
+from referee.umpire.faults import PROFILES
+from referee.umpire.record import Record, write_record
+from referee.umpire.table import Table
+from referee.umpire.view import Chair
 from tests.helpers import seeded, shuffled
 
 MOVE_US: Final = 1_000_000
@@ -28,28 +28,28 @@ def new_table(
     seats: int = 2,
     game: str = "auction-pitch",
     profile: str = "ranked",
-    limits: Limits | None = None,
+    limits: TimeLimits | None = None,
 ) -> Table:
     """A game that is not started yet. ``number`` names it and fixes its packs."""
     rules = variant(game)
     chairs = tuple(Chair(number, seat, seats, rules, bot_seed=seat) for seat in range(seats))
-    spec = GameSpec(f"game-{number}", rules, chairs, 0, PROFILES[profile], limits or Limits(MOVE_US, BANK_US, 0))
+    spec = GameSpec(f"game-{number}", rules, chairs, 0, PROFILES[profile], limits or TimeLimits(MOVE_US, BANK_US, 0))
     return Table(
         spec,
         lambda deal: shuffled(seeded(f"{number}/{deal}")),
         ids or count(1000 * number + 1).__next__,
-        house,
+        fallback_move,
     )
 
 
 class Book:
-    """Keeps what a hall reports: it is the organiser of the tests."""
+    """Keeps what a dispatcher reports: it is the organiser of the tests."""
 
     def __init__(self) -> None:
         self.records: dict[str, Record] = {}
         self.void: dict[str, str] = {}
         self.rulings: list[tuple[str, Ruling]] = []
-        self.hall = Hall(self.finish, lambda table, ruling: self.rulings.append((table.spec.key, ruling)))
+        self.dispatcher = Dispatcher(self.finish, lambda table, ruling: self.rulings.append((table.spec.key, ruling)))
 
     def finish(self, table: Table) -> Record | None:
         """Each game ends once."""
@@ -63,7 +63,7 @@ class Book:
         return self.records[key]
 
 
-def first_choice(pending: Pending) -> wire.Move:
+def first_choice(pending: PendingTurn) -> wire.Move:
     """A legal answer to a turn."""
     turn = pending.turn
     return move_message(turn.turn_id, turn.kind, turn.legal[0])

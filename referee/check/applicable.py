@@ -15,8 +15,8 @@ from referee.cards import PACK
 from referee.check.opportunity import breakable
 from referee.rules import Action, Deal, Kind, RuleSet
 from referee.rules.clause import Level
+from referee.rules.consistency import HELD
 from referee.rules.rulebook import clauses_of
-from referee.rules.sense import HELD
 from referee.rules.stock import RUN
 
 _TELLING: Final = 4

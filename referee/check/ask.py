@@ -10,11 +10,11 @@ from referee.check.room import Heard
 from referee.check.scribe import Scribe
 from referee.protocol import wire
 from referee.protocol.translate import Malformed
-from referee.record import Record, RecordError, replay
 from referee.rules import Action, Deal, Game, action_text, legal_text
-from referee.seats.house import house
-from referee.table import Table
-from referee.view import Turn
+from referee.umpire.fallback_player import fallback_move
+from referee.umpire.record import Record, RecordError, replay
+from referee.umpire.table import Table
+from referee.umpire.view import Turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def moment(record: Record, turn: int, seeds: tuple[int, ...] = ()) -> Moment:
 
     Raises ``RecordError`` if the record does not replay, ``NoTurnError`` if the game has fewer decisions.
     """
-    table = replay(record, house)
+    table = replay(record, fallback_move)
     counts = [len(log.actions) for log in table.deals]
     if not 1 <= turn <= sum(counts):
         raise NoTurnError(

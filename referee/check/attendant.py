@@ -1,6 +1,6 @@
 """Has the bot under test join, notices how it is lost, and sees it off.
 
-What a loss means is decided elsewhere: an attendant only tells of it. It stands on the keepers of a league, so that a
+What a loss means is decided elsewhere: an attendant only tells of it. It stands on the supervisors of a league, so that a
 bot is started, watched and ended here exactly as it is there; but twice, not three times, where it does not join.
 """
 
@@ -9,12 +9,12 @@ import contextlib
 from collections.abc import Callable
 from typing import Protocol
 
-from referee.hall import Hall
+from referee.net.connection import BotConnection
+from referee.net.dispatcher import Dispatcher
+from referee.net.supervisor import GRACE_SECONDS, LocalSupervisor, Loss, Supervisor
 from referee.protocol import wire
-from referee.seats.exits import Exit
-from referee.seats.guest import Guest
-from referee.seats.keeper import GRACE_SECONDS, Keeper, LocalKeeper, Loss
-from referee.seats.launch import BotProcess
+from referee.sandbox.exit_status import ExitStatus
+from referee.sandbox.launch import BotProcess
 
 PARTING_SECONDS = 2.0
 """How long a bot may take to leave after Farewell, once it has nothing to think about any more."""
@@ -36,21 +36,23 @@ class Attendant(Protocol):
     def lost(self, loss: Loss) -> None:
         """The bot has to go, for this reason; ``on_loss`` is told when it has."""
 
-    async def see_off(self, reason: wire.FarewellReason.ValueType, sentence: str, seconds: float) -> Exit | None:
+    async def see_off(self, reason: wire.FarewellReason.ValueType, sentence: str, seconds: float) -> ExitStatus | None:
         """Says farewell and waits so long; how the process ended, ``None`` if it did not end by itself."""
 
     async def close(self) -> None:
         """Ends whatever is left of the bot."""
 
 
-class LocalAttendant(LocalKeeper):
+class LocalAttendant(LocalSupervisor):
     """For a bot whose process we start. Once not to join may be the machine's doing: then it is started once more."""
 
     local = True
 
-    def __init__(self, guest: Guest, hall: Hall, start: Callable[[], BotProcess], start_seconds: float) -> None:
+    def __init__(
+        self, connection: BotConnection, dispatcher: Dispatcher, start: Callable[[], BotProcess], start_seconds: float
+    ) -> None:
         """``start`` launches the process, which has ``start_seconds`` to join."""
-        super().__init__(guest, hall, lambda _fault, _sentence: None, start, start_seconds)
+        super().__init__(connection, dispatcher, lambda _fault, _sentence: None, start, start_seconds)
         self.on_loss: Callable[[Loss], None] = lambda _loss: None
         self._watching: asyncio.Task[None] | None = None
         self.stumble = ""
@@ -58,7 +60,7 @@ class LocalAttendant(LocalKeeper):
     async def begin(self) -> str:
         """Starts the process and waits for its Join, twice if need be: a Join that was refused is no accident."""
         self.stumble, failure = "", await self._launch()
-        if failure and not self.guest.refusal:
+        if failure and not self.connection.refusal:
             self.stumble, failure = failure, await self._launch()
         if not failure:
             self._watching = asyncio.create_task(self._watch())
@@ -66,17 +68,17 @@ class LocalAttendant(LocalKeeper):
 
     async def _watch(self) -> None:
         loss = await self._until_lost()
-        if not self.guest.leaving:
-            self.guest.hang_up()
+        if not self.connection.leaving:
+            self.connection.hang_up()
             self.on_loss(loss)
 
-    async def see_off(self, reason: wire.FarewellReason.ValueType, sentence: str, seconds: float) -> Exit | None:
+    async def see_off(self, reason: wire.FarewellReason.ValueType, sentence: str, seconds: float) -> ExitStatus | None:
         """Says farewell and gives the process time to leave; time without a processor does not count."""
         await _stop(self._watching)
-        self.guest.leave(reason, sentence)
+        self.connection.leave(reason, sentence)
         if self.process is None:
             return None
-        ended: asyncio.Future[Exit] = asyncio.ensure_future(self.process.exited())
+        ended: asyncio.Future[ExitStatus] = asyncio.ensure_future(self.process.exited())
         try:
             done, _ = await self._within_its_time({ended}, seconds)
             return ended.result() if done else None
@@ -90,14 +92,14 @@ class LocalAttendant(LocalKeeper):
         await self.end()
 
 
-class RemoteAttendant(Keeper):
+class RemoteAttendant(Supervisor):
     """For a bot that dials in: nobody can start it again."""
 
     local = False
 
-    def __init__(self, guest: Guest, hall: Hall, wait_seconds: float) -> None:
+    def __init__(self, connection: BotConnection, dispatcher: Dispatcher, wait_seconds: float) -> None:
         """``wait_seconds`` is how long it may take to dial in."""
-        super().__init__(guest, hall, lambda _fault, _sentence: None)
+        super().__init__(connection, dispatcher, lambda _fault, _sentence: None)
         self.on_loss: Callable[[Loss], None] = lambda _loss: None
         self._wait = wait_seconds
         self.stumble = ""
@@ -108,24 +110,24 @@ class RemoteAttendant(Keeper):
         self._renew()
         wait, self._wait = self._wait, min(self._wait, GRACE_SECONDS)
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self.guest.ready.wait(), wait)
-        if not self.guest.ready.is_set():
-            return f"It did not dial in within {wait:.0f} seconds. {self.guest.refusal}".strip()
+            await asyncio.wait_for(self.connection.ready.wait(), wait)
+        if not self.connection.ready.is_set():
+            return f"It did not dial in within {wait:.0f} seconds. {self.connection.refusal}".strip()
         self._watching = asyncio.create_task(self._watch())
         return ""
 
     async def _watch(self) -> None:
         loss = await self._loss
-        if not self.guest.leaving:
-            self.guest.hang_up()
+        if not self.connection.leaving:
+            self.connection.hang_up()
             self.on_loss(loss)
 
-    async def see_off(self, reason: wire.FarewellReason.ValueType, sentence: str, seconds: float) -> Exit | None:
+    async def see_off(self, reason: wire.FarewellReason.ValueType, sentence: str, seconds: float) -> ExitStatus | None:
         """Says farewell; how its process ends is not ours to see."""
         await _stop(self._watching)
-        self.guest.leave(reason, sentence)
+        self.connection.leave(reason, sentence)
         for _ in range(int(seconds * 10)):
-            if self.guest.stream is None:
+            if self.connection.stream is None:
                 break
             await asyncio.sleep(0.1)
         return None
@@ -133,7 +135,7 @@ class RemoteAttendant(Keeper):
     async def close(self) -> None:
         """Ends its stream."""
         await _stop(self._watching)
-        self.guest.hang_up()
+        self.connection.hang_up()
 
 
 async def _stop(task: "asyncio.Task[None] | None") -> None:

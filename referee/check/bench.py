@@ -21,16 +21,16 @@ from referee.check.room import Asking, Late, Match, Room
 from referee.check.sample import seats_of
 from referee.check.scribe import NOT_COUNTED, Scribe
 from referee.check.subject import CheckHost, Subject
-from referee.faults import Fault
+from referee.net.connection import JoinTerms
+from referee.net.session import TurnSession
+from referee.net.supervisor import Loss
 from referee.protocol import wire
 from referee.protocol.translate import rule_set_message
 from referee.rules import RuleSet
-from referee.seats.exits import Exit
-from referee.seats.guest import Terms
-from referee.seats.keeper import Loss
-from referee.seats.launch import BotProcess, launch
-from referee.seats.scratch import discard_folder, new_folder
-from referee.session import Session
+from referee.sandbox.exit_status import ExitStatus
+from referee.sandbox.launch import BotProcess, launch
+from referee.sandbox.temporary_folder import discard_folder, new_folder
+from referee.umpire.faults import Fault
 
 MOST_LOSSES = 5
 MOST_SILENCES = 2
@@ -71,7 +71,7 @@ class Bench:
         self._wire_up()
 
     @property
-    def session(self) -> Session:
+    def session(self) -> TurnSession:
         """The bot's session."""
         return self.subject.session
 
@@ -84,8 +84,8 @@ class Bench:
         ears.broken = self._broken
         self.subject.on_join = self._on_join
         self.subject.on_message = scribe.message
-        self.host.on_hung = lambda _guest: self.attendant.lost(_NO_ANSWER)
-        self.host.on_starving = lambda _guest, fault, sentence: self.attendant.lost(Loss(fault, sentence))
+        self.host.on_hung = lambda _connection: self.attendant.lost(_NO_ANSWER)
+        self.host.on_starving = lambda _connection, fault, sentence: self.attendant.lost(Loss(fault, sentence))
         self.host.sent_turns = self._sent
 
     @property
@@ -96,7 +96,7 @@ class Bench:
     def _number(self, rules: RuleSet) -> int:
         return self.told.index(rules) + 1
 
-    def _terms(self) -> Terms:
+    def _terms(self) -> JoinTerms:
         plan, limits = self.plan, self.plan.limits
         joined = wire.Joined(
             move_ms=limits.move_us // 1000,
@@ -107,9 +107,9 @@ class Bench:
         names = tuple(rules.name for rules in self.games)
         latency = 0 if plan.command else _REMOTE_LATENCY_US
         start_us = int(plan.start_seconds * 1e6)
-        return Terms(plan.name, 0, names, joined, limits.move_us, plan.max_in_flight, latency, start_us)
+        return JoinTerms(plan.name, 0, names, joined, limits.move_us, plan.max_in_flight, latency, start_us)
 
-    def _on_join(self, join: wire.Join) -> Terms:
+    def _on_join(self, join: wire.Join) -> JoinTerms:
         """Settles, at the first Join, which games are checked."""
         if not self.starts:
             games = self.plan.for_join(tuple(join.variants)) or self.plan.games
@@ -121,15 +121,15 @@ class Bench:
     @classmethod
     @contextlib.asynccontextmanager
     async def set_up(cls, plan: Plan, scribe: Scribe) -> AsyncIterator[Self]:
-        """A bench with its door open. At the end nothing of the bot is left. Raises ``OSError`` if the door cannot be had."""
+        """A bench with its endpoint open. At the end nothing of the bot is left. Raises ``OSError`` if the endpoint cannot be had."""
         folder = new_folder()
         try:
             bench = cls(plan, scribe)
             wanted = f"tcp:{plan.listen}" if plan.command is None else _address(folder / "bot.sock")
             owner = None if plan.command is None else bench.subject
-            async with bench.host.serve(wanted, owner=owner) as door:
+            async with bench.host.serve(wanted, owner=owner) as endpoint:
                 bench.host.admit(bench.subject)
-                bench._attend(door.address, folder)
+                bench._attend(endpoint.address, folder)
                 watch = asyncio.create_task(bench.host.watch())
                 try:
                     yield bench
@@ -178,7 +178,7 @@ class Bench:
 
     async def see_off(
         self, reason: wire.FarewellReason.ValueType, sentence: str, *, in_mid_game: bool = False
-    ) -> Exit | None:
+    ) -> ExitStatus | None:
         """Says farewell, once the bot has nothing to think about any more, unless it is to be ``in_mid_game``.
 
         Turns that are open then stay so, to be asked again after the next start, one a message. However many are open,

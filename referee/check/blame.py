@@ -18,8 +18,8 @@ from referee.check.phases import matches
 from referee.check.position import Position
 from referee.check.room import Asking
 from referee.check.tally import IN_A_BATCH, STATED, Blame, Breach, Score
-from referee.faults import Fault
 from referee.rules import Deal
+from referee.umpire.faults import Fault
 
 HISTORY = "AF-ROBUST-002"
 COMPANY = "AF-ROBUST-003"

@@ -10,11 +10,11 @@ from typing import Any, Self
 
 from referee.cards import Card, cards_text, parse_cards
 from referee.check.position import Position, PositionError, Setting, spec_of
-from referee.proceedings import Output
 from referee.rules import Action, Game, RuleSet, RuleSetError
-from referee.seats.house import house
-from referee.table import Table
-from referee.view import Turn
+from referee.umpire.events import Output
+from referee.umpire.fallback_player import fallback_move
+from referee.umpire.table import Table
+from referee.umpire.view import Turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class Course:
         """A table at which it can be played again, and what the umpire says first."""
         spec = spec_of(self.rules, self.seats, self.dealer, setting, bot_seed=self.bot_seed)
         last = len(self.packs) - 1
-        table = Table(spec, lambda number: self.packs[min(number - self.deal, last)], setting.ids, house)
+        table = Table(spec, lambda number: self.packs[min(number - self.deal, last)], setting.ids, fallback_move)
         table.game = Game(self.rules, self.seats, self.dealer, self.scores, self.set_backs)
         table.game.deals = self.deal
         table.decisions[self.seat] = self.decision

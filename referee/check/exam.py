@@ -42,7 +42,7 @@ class Result:
 
 
 async def examine(plan: Plan, log: EventLog) -> Result:
-    """Checks a bot; raises ``SelectionError`` if filters leave nothing to check, ``OSError`` if no door can be had."""
+    """Checks a bot; raises ``SelectionError`` if filters leave nothing to check, ``OSError`` if no endpoint can be had."""
     plan.selection.check()
     _check_seats(plan)
     scribe = Scribe(log)

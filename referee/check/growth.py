@@ -6,8 +6,8 @@ from pathlib import Path
 
 from referee.check.bench import Bench
 from referee.check.phases import at_random
-from referee.faults import Fault
-from referee.seats.trees import processes, with_kin
+from referee.sandbox.process_tree import processes, with_kin
+from referee.umpire.faults import Fault
 
 RULE = "AF-ROBUST-007"
 _WARM_UP = 0.2

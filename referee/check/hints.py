@@ -10,10 +10,10 @@ from typing import Final
 from google.protobuf.message import DecodeError
 
 from referee.cards import SUITS
+from referee.net.session import TurnAnswer
 from referee.protocol import wire
 from referee.protocol.translate import Malformed, read_move
 from referee.rules import Action, Deal, Kind
-from referee.session import Answer
 
 Cause = tuple[str, int]
 """A possible cause by its key, and what differs from answer to answer: one answer over and over proves nothing."""
@@ -72,17 +72,17 @@ def about_bytes(data: bytes) -> str:
         return ""
 
 
-def answer_is_legal(answer: Answer) -> bool:
+def answer_is_legal(answer: TurnAnswer) -> bool:
     """Whether an answer breaks no rule of the game or the message."""
     return not isinstance(answer.action, Malformed) and answer.action in answer.pending.turn.legal
 
 
-def causes_of(deal: Deal, answer: Answer, message: Sequence[Answer]) -> frozenset[Cause]:
+def causes_of(deal: Deal, answer: TurnAnswer, message: Sequence[TurnAnswer]) -> frozenset[Cause]:
     """What might explain a wrong answer, given what came in the same message."""
     return frozenset(_causes(deal, answer, message))
 
 
-def _causes(deal: Deal, answer: Answer, message: Sequence[Answer]) -> Iterator[Cause]:
+def _causes(deal: Deal, answer: TurnAnswer, message: Sequence[TurnAnswer]) -> Iterator[Cause]:
     if any(other is not answer and _is_for(answer, other) for other in message):
         yield ANOTHER_TURN, 0
     kind, action, hand = deal.kind, answer.action, deal.hands[deal.seat]
@@ -113,7 +113,7 @@ def _of_card(deal: Deal, number: int) -> Iterator[Cause]:
         yield INDEX, number
 
 
-def _is_for(answer: Answer, other: Answer) -> bool:
+def _is_for(answer: TurnAnswer, other: TurnAnswer) -> bool:
     """Whether an answer would be a legal one to the turn of another answer."""
     kind, turn = answer.pending.turn.kind, other.pending.turn
     action: Action | Malformed = answer.action

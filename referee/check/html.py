@@ -10,7 +10,7 @@ from typing import Any, Final
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from referee.rules.actions import seat_text
-from referee.seats.drain import harmless
+from referee.sandbox.output import harmless
 
 _SUITS: Final = {"C": ("♣", "black"), "D": ("♦", "red"), "H": ("♥", "red"), "S": ("♠", "black")}
 _NAMES: Final = {"C": "clubs", "D": "diamonds", "H": "hearts", "S": "spades"}

@@ -20,9 +20,9 @@ from referee.check.requirements import LEAST
 from referee.check.room import Asking, Late, Match
 from referee.check.scribe import LINE_LOST, WELCOME
 from referee.check.shrink import Witnesses
-from referee.faults import Fault
+from referee.net.supervisor import GRACE_SECONDS
 from referee.protocol import wire
-from referee.seats.keeper import GRACE_SECONDS
+from referee.umpire.faults import Fault
 
 _RESTART = Poke(
     "restart", "AF-ROBUST-005", "a turn of a game that was begun before it was started", lambda _r, _t: None

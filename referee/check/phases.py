@@ -18,8 +18,8 @@ from referee.check.position import Position
 from referee.check.requirements import LEAST, Requirements
 from referee.check.room import Asking, Match
 from referee.check.sample import sample, seats_of, seek, standing
-from referee.faults import Fault
 from referee.rules import RuleSet
+from referee.umpire.faults import Fault
 
 LEAST_OTHERS = 64
 """How many positions beyond those needed are put to every bot, however slow it is."""

@@ -5,22 +5,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from referee.check.requirements import Selection
-from referee.proceedings import Limits
+from referee.net.connection import START_SECONDS
 from referee.rules import RuleSet, RuleSetError, variant
-from referee.seats.guest import START_SECONDS
-from referee.seats.limits import Limits as BotLimits
-from referee.seats.program import Command
-from referee.seats.sandbox import Policy
+from referee.sandbox.command import Command
+from referee.sandbox.isolation import Policy
+from referee.sandbox.limits import ResourceLimits as BotLimits
+from referee.umpire.events import TimeLimits
 
 MOVE_MS = 5000
 MOVES_A_GAME = 60
 """The time for a game, in moves: so many decisions at full length, and no more."""
 
 
-def clock(move_ms: int, bank_ms: int = 0) -> Limits:
+def clock(move_ms: int, bank_ms: int = 0) -> TimeLimits:
     """The clock of a check. There is no bank unless one is asked for: a late bot must not cost half a minute each time."""
     move_us = move_ms * 1000
-    return Limits(move_us, bank_ms * 1000, MOVES_A_GAME * move_us)
+    return TimeLimits(move_us, bank_ms * 1000, MOVES_A_GAME * move_us)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Plan:
     only_doctor: bool = False
     lives: int = 3
     start_seconds: float = START_SECONDS
-    limits: Limits = field(default_factory=lambda: clock(MOVE_MS))
+    limits: TimeLimits = field(default_factory=lambda: clock(MOVE_MS))
     max_in_flight: int = 64
     bot_limits: BotLimits = field(default_factory=BotLimits)
     sandbox: Policy = "auto"

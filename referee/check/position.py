@@ -9,12 +9,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from referee.cards import Card, cards_text, parse_cards
-from referee.faults import Profile
-from referee.proceedings import GameSpec, Limits, Output
 from referee.rules import Action, Deal, Game, Kind, RuleSet, RuleSetError
-from referee.seats.house import house
-from referee.table import Table
-from referee.view import Chair, Turn, see
+from referee.umpire.events import GameSpec, Output, TimeLimits
+from referee.umpire.fallback_player import fallback_move
+from referee.umpire.faults import Profile
+from referee.umpire.table import Table
+from referee.umpire.view import Chair, Turn, see
 
 PROFILE = Profile("check", 0, 0)
 """No retry and no forfeit: an illegal answer is ruled upon, replaced, and the deal goes on."""
@@ -132,7 +132,7 @@ class Setting:
 
     ids: Callable[[], int]
     rule_set_id: Callable[[RuleSet], int]
-    limits: Limits
+    limits: TimeLimits
 
 
 def seat_at(position: Position, setting: Setting, *, ask_from: int | None = None) -> tuple[Table, int, list[Output]]:
@@ -144,7 +144,7 @@ def seat_at(position: Position, setting: Setting, *, ask_from: int | None = None
     deal = position.reached()
     seat, stated = deal.seat, len(position.actions) if ask_from is None else ask_from
     spec = spec_of(position.rules, position.seats, position.dealer, setting, bot_seed=position.bot_seed)
-    table = Table(spec, lambda _deal: position.pack, setting.ids, house)
+    table = Table(spec, lambda _deal: position.pack, setting.ids, fallback_move)
     table.game = Game(position.rules, position.seats, position.dealer, position.scores, position.set_backs)
     table.game.deals = position.deal
     if position.decision is not None:

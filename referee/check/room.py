@@ -1,4 +1,4 @@
-"""The hall of a check: tables at which the bot under test sits alone among players of ours, each watched.
+"""The dispatcher of a check: tables at which the bot under test sits alone among players of ours, each watched.
 
 A table is opened for one decision (``ask``) or for a whole game (``play``). Every answer of the bot is reported with
 the clauses that it could have broken there; who keeps the tally is told, nobody is asked.
@@ -18,16 +18,16 @@ from referee.check.opportunity import breakable
 from referee.check.pokes import BIGGEST, Poke, big_id
 from referee.check.position import Position, Setting, seat_at, snapshot, spec_of
 from referee.deals import deal_key, shuffle
-from referee.faults import Fault
-from referee.hall import Choose, Hall, Local, Player
-from referee.proceedings import DealClosed, GameClosed, Output, Ruled, Voided
+from referee.net.dispatcher import Choose, Dispatcher, InProcessPlayer, Player
+from referee.net.session import PendingTurn, Timeout, TurnAnswer, TurnSession
 from referee.protocol.translate import Malformed, game_started
-from referee.record import Record, write_record
 from referee.rules import Action, Game, RuleSet, Violation
-from referee.seats.house import house
-from referee.session import Answer, Pending, Session, Silence
-from referee.table import Table
-from referee.view import Turn
+from referee.umpire.events import DealClosed, GameClosed, Output, Ruled, Voided
+from referee.umpire.fallback_player import fallback_move
+from referee.umpire.faults import Fault
+from referee.umpire.record import Record, write_record
+from referee.umpire.table import Table
+from referee.umpire.view import Turn
 
 _RECENT = 256
 """Closed tables that are remembered, for a bot that is lost when it hears how they ended."""
@@ -40,7 +40,7 @@ _BATCHES = 8
 class Message:
     """The answers of one message, and the positions that they are about where these are kept."""
 
-    answers: Sequence[Answer]
+    answers: Sequence[TurnAnswer]
     positions: tuple[Position, ...] = ()
 
 
@@ -160,17 +160,17 @@ class Ears:
     dealt: Callable[[], None] = field(default=lambda: None)
 
 
-class Room(Hall):
+class Room(Dispatcher):
     """All tables of a check. ``bot`` is the session of the bot under test; ``askings`` are those still open."""
 
-    def __init__(self, bot: Callable[[], Session], setting: Setting) -> None:
+    def __init__(self, bot: Callable[[], TurnSession], setting: Setting) -> None:
         """``setting`` is what tables are made of."""
         super().__init__(self._finished)
         self.ears = Ears()
         self.askings: dict[Table, Asking] = {}
         self._recent: deque[Asking] = deque(maxlen=_RECENT)
         self._batches = 0
-        self.sent: list[Pending] = []
+        self.sent: list[PendingTurn] = []
         self._bot, self._setting = bot, setting
 
     def ask(self, position: Position, phase: str, poke: Poke | None = None) -> Asking:
@@ -206,7 +206,7 @@ class Room(Hall):
         seed = random.Random(f"{match.master.hex()} {match.number}")  # noqa: S311  # repeatable on purpose
         spec = spec_of(match.rules, match.seats, match.dealer, self._setting, bot_seed=seed.getrandbits(53))
         packs = partial(_pack, match.master, match.number)
-        table = Table(spec, packs, self._setting.ids, house)
+        table = Table(spec, packs, self._setting.ids, fallback_move)
         table.game = Game(match.rules, match.seats, match.dealer, match.scores)
         table.game.deals = match.closed
         origin = f"game {match.number + 1}"
@@ -214,9 +214,11 @@ class Room(Hall):
         self._seat(asking, table.start(), [], partial(_any_legal, seed))
         return asking
 
-    def _seat(self, asking: Asking, outputs: Sequence[Output], script: list[Action], others: Choose = house) -> None:
+    def _seat(
+        self, asking: Asking, outputs: Sequence[Output], script: list[Action], others: Choose = fallback_move
+    ) -> None:
         table, session = asking.table, self._bot()
-        other = Local(partial(_scripted, table, script, others) if script else others)
+        other = InProcessPlayer(partial(_scripted, table, script, others) if script else others)
         players: list[Player] = [other] * table.spec.seats
         players[asking.seat] = session
         self.askings[table] = asking
@@ -227,7 +229,7 @@ class Room(Hall):
         self._carry(table, outputs)
         self._serve_local()
 
-    def answered(self, answers: Sequence[Answer]) -> None:
+    def answered(self, answers: Sequence[TurnAnswer]) -> None:
         """Judges the answers of one message, and tells of each. An error of ours must end the check, not a game of it."""
         try:
             message = Message(answers, self._positions(answers))
@@ -244,7 +246,7 @@ class Room(Hall):
         self.ears.broken(sys.exception() or RuntimeError(f"game {table.spec.key} failed"))
         super()._failed(table)
 
-    def _positions(self, answers: Sequence[Answer]) -> tuple[Position, ...]:
+    def _positions(self, answers: Sequence[TurnAnswer]) -> tuple[Position, ...]:
         """What a message with a fault among several answers was about: kept of the first such messages."""
         if len(answers) < 2 or self._batches >= _BATCHES or all(answer_is_legal(one) for one in answers):
             return ()
@@ -257,7 +259,7 @@ class Room(Hall):
         known = {one.table.spec.chairs[0].game_id: one for one in (*self._recent, *self.askings.values())}
         return [known[game] for game in game_ids if game in known]
 
-    def _take(self, asking: Asking, answer: Answer, message: Message) -> None:
+    def _take(self, asking: Asking, answer: TurnAnswer, message: Message) -> None:
         table, turn, action = asking.table, answer.pending.turn, answer.action
         deal = table.deal
         if table.open is not turn or deal is None:
@@ -272,7 +274,7 @@ class Room(Hall):
         causes = causes_of(deal, answer, message.answers) if violation else frozenset[Cause]()
         then = asking.course.next(table, turn) if asking.course is not None else None
         if then is not None and violation is None:
-            answer = Answer(answer.pending, then, answer.raw, answer.charged_us)
+            answer = TurnAnswer(answer.pending, then, answer.raw, answer.charged_us)
         outputs = self._outputs(table, turn, answer)
         ruled = next((one.ruling for one in outputs if isinstance(one, Ruled) and one.ruling.seat == asking.seat), None)
         if ruled is not None and violation is None:
@@ -312,13 +314,13 @@ class Room(Hall):
             if asking.deals is not None and sum(log.outcome is not None for log in table.deals) >= asking.deals:
                 self.close(asking)
 
-    def _outputs(self, table: Table, turn: Turn, answer: Answer) -> Sequence[Output]:
+    def _outputs(self, table: Table, turn: Turn, answer: TurnAnswer) -> Sequence[Output]:
         action = answer.action
         if isinstance(action, Malformed):
             return table.malformed(turn.turn_id, action.rule, action.sentence, answer.raw, answer.charged_us)
         return table.answer(turn.turn_id, action, answer.charged_us)
 
-    def silent(self, silence: Silence) -> None:
+    def silent(self, silence: Timeout) -> None:
         """The bot was late: the table is closed, and whoever listens decides what to make of it."""
         asking = self._at(silence.pending.table)
         if asking is None:
@@ -338,11 +340,11 @@ class Room(Hall):
         recent = (one for one in reversed(self._recent) if one.table is table)
         return self.askings.get(table) or next(recent, None)
 
-    def open_turns(self) -> list[Pending]:
+    def open_turns(self) -> list[PendingTurn]:
         """The turns that the bot has not answered yet."""
         return list(self._bot().open.values())
 
-    def where(self, pending: Pending) -> tuple[Asking, Position] | None:
+    def where(self, pending: PendingTurn) -> tuple[Asking, Position] | None:
         """The table and the position of a turn that is open, also where the table was closed and the bot owes an answer."""
         asking = self._at(pending.table)
         return None if asking is None else (asking, self._where(asking, pending.turn))
@@ -416,7 +418,7 @@ def _at_the_end_of_figures(position: Position) -> Position:
 
 def _as_then(table: Table, course: Course, turn: Turn) -> Action:
     then = course.next(table, turn)
-    return house(turn) if then is None else then
+    return fallback_move(turn) if then is None else then
 
 
 def _any_legal(chance: random.Random, turn: Turn) -> Action:

@@ -9,13 +9,13 @@ from referee.check.requirements import Requirements
 from referee.check.room import Asking, Heard, Room
 from referee.check.subject import Subject
 from referee.check.tally import IN_A_BATCH, STATED, Breach, Tally
-from referee.faults import Fault
+from referee.net.supervisor import Loss
 from referee.protocol import wire
 from referee.protocol.translate import Malformed
 from referee.rules import RuleSet, action_text
-from referee.seats.exits import Exit
-from referee.seats.keeper import Loss
-from referee.seats.launch import BotProcess
+from referee.sandbox.exit_status import ExitStatus
+from referee.sandbox.launch import BotProcess
+from referee.umpire.faults import Fault
 
 _EVERY_ANSWER = ("AF-PROTO-001", "AF-PROTO-002", "AF-PROTO-003", "AF-CLOCK-001")
 WELCOME = "strange welcome"
@@ -161,7 +161,7 @@ class Scribe:
         if loss is not None:
             self.lost(loss, None, None)
 
-    def left(self, end: Exit | None, *, local: bool) -> None:
+    def left(self, end: ExitStatus | None, *, local: bool) -> None:
         """The bot was sent off."""
         if not local:
             return

@@ -22,15 +22,15 @@ from typing import Any, Final
 
 from referee.cards import PACK, Card, CardError, parse_cards
 from referee.check.cases import stack
-from referee.faults import Profile
-from referee.notation.page import Page
-from referee.notation.style import Style, party, wrapped
-from referee.proceedings import DealClosed, GameSpec, Limits, Output, Ruled, Ruling
 from referee.rules import Action, Deal, Game, Kind, RuleSet, RuleSetError, legal_text, parse_action, variant
 from referee.rules.actions import seat_text
-from referee.seats.house import house
-from referee.table import Table
-from referee.view import Chair, Turn
+from referee.umpire.events import DealClosed, GameSpec, Output, Ruled, Ruling, TimeLimits
+from referee.umpire.fallback_player import fallback_move
+from referee.umpire.faults import Profile
+from referee.umpire.notation.page import Page
+from referee.umpire.notation.style import Style, party, wrapped
+from referee.umpire.table import Table
+from referee.umpire.view import Chair, Turn
 
 FIELDS: Final = frozenset({"variant", "rules", "seats", "dealer", "scores", "set_backs", "deal"})
 DEAL_FIELDS: Final = frozenset({"hands", "pack", "stock", "said"})
@@ -180,14 +180,14 @@ def _words(said: Sequence[str] | str) -> Iterator[str]:
 def play_script(script: Script) -> Played:
     """Plays it under the umpire; raises ``ScriptError`` for a word that says nothing, or comes when nobody is asked."""
     chairs = tuple(Chair(1, seat, script.seats, script.rules) for seat in range(script.seats))
-    spec = GameSpec("script", script.rules, chairs, script.dealer, PROFILE, Limits())
+    spec = GameSpec("script", script.rules, chairs, script.dealer, PROFILE, TimeLimits())
     game = Game(script.rules, script.seats, script.dealer, script.scores, script.set_backs)
 
     def pack(number: int) -> Sequence[Card]:
         """What is dealt: behind the last deal of the script anything, for nobody plays it."""
         return script.deals[number].stacked(script.rules, game.dealer) if number < len(script.deals) else PACK
 
-    table = Table(spec, pack, itertools.count(1).__next__, house)
+    table = Table(spec, pack, itertools.count(1).__next__, fallback_move)
     table.game = game
     played = Played(script, table)
     _take(played, table.start(), 0)

@@ -14,7 +14,7 @@ from referee.check.pokes import POKES
 from referee.check.position import Position
 from referee.check.room import Asking
 from referee.check.tally import Breach, Score
-from referee.faults import Fault
+from referee.umpire.faults import Fault
 
 ASKED_TWICE = frozenset(
     {"AF-LIFE-001", "AF-LIFE-003", "AF-LIFE-004", "AF-CLOCK-002", "AF-ROBUST-001", "AF-ROBUST-005", "AF-ROBUST-007"}

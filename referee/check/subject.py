@@ -1,4 +1,4 @@
-"""The bot under test as a guest, and the host that serves it: what is said both ways is noted, and may be poked."""
+"""The bot under test as a connection, and the host that serves it: what is said both ways is noted, and may be poked."""
 
 from collections import deque
 from collections.abc import Callable, Container, Sequence
@@ -10,11 +10,11 @@ from google.protobuf.message import DecodeError
 
 from referee.check.hints import about_bytes
 from referee.check.pokes import Poke, poke_joined
-from referee.connection import Call
+from referee.net.connection import BotConnection, BotStream, JoinTerms
+from referee.net.http2 import RpcCall
+from referee.net.server import Endpoint, GameServer, monotonic_us
+from referee.net.session import TurnAnswer, TurnSession
 from referee.protocol import wire
-from referee.seats.guest import Guest, Stream, Terms
-from referee.server import Door, Host, monotonic_us
-from referee.session import Answer, Session
 
 PATIENCE: Final = 2000
 """Strays in all, after which the session is ended as it would be in play."""
@@ -54,13 +54,13 @@ def _readable(who: str, data: bytes) -> dict[str, Any]:
         return {"bytes": data[:_SHOWN_BYTES].hex(), "length": len(data)}
 
 
-class Subject(Guest):
-    """The guest under test. ``on_join`` is shown its Join and gives the terms for it, ``on_message`` hears of strays.
+class Subject(BotConnection):
+    """The connection under test. ``on_join`` is shown its Join and gives the terms for it, ``on_message`` hears of strays.
 
     ``on_message`` is called after every message with what was wrong with it: rule ids and sentences.
     """
 
-    def __init__(self, token: str, terms: Terms, judge: Callable[[Sequence[Answer]], None]) -> None:
+    def __init__(self, token: str, terms: JoinTerms, judge: Callable[[Sequence[TurnAnswer]], None]) -> None:
         """``judge`` is given the answers of each message."""
         super().__init__(token, terms, self._noted, monotonic_us)
         self._judge_answers = judge
@@ -69,10 +69,10 @@ class Subject(Guest):
         self.joined_with: wire.Join | None = None
         self.poke_joined = False
         self._strays = 0
-        self.on_join: Callable[[wire.Join], Terms] = lambda _join: terms
+        self.on_join: Callable[[wire.Join], JoinTerms] = lambda _join: terms
         self.on_message: Callable[[list[tuple[str, str]]], None] = lambda _faults: None
 
-    def connect(self, stream: Stream) -> bool:
+    def connect(self, stream: BotStream) -> bool:
         """A new stream takes over; beside one that is still there, a bot on this machine has no reason to open it."""
         second = self.stream is not None and not self.leaving
         taken = super().connect(stream)
@@ -80,7 +80,7 @@ class Subject(Guest):
             self.on_message([("AF-LIFE-002", "It opened a second stream beside the first, instead of keeping that.")])
         return taken
 
-    def receive(self, stream: Stream, data: bytes) -> None:
+    def receive(self, stream: BotStream, data: bytes) -> None:
         """One message of the bot, as bytes."""
         if stream is not self.stream:
             return
@@ -99,7 +99,7 @@ class Subject(Guest):
         if joining and self.refusal:
             self.refusal = f"{self.refusal} {_about_join(data)}".strip()
 
-    def _noted(self, answers: Sequence[Answer]) -> None:
+    def _noted(self, answers: Sequence[TurnAnswer]) -> None:
         self._answered.extend(answer.pending.turn.turn_id for answer in answers)
         self._judge_answers(answers)
 
@@ -155,7 +155,7 @@ def _faults_of(data: bytes, strays: int, answered: Container[int]) -> list[tuple
     return faults
 
 
-def _about_token(shown: str | None, owner: Guest | None) -> str:
+def _about_token(shown: str | None, owner: BotConnection | None) -> str:
     if shown is None:
         return 'No token: the call has no metadata "authorization"; send "Bearer " and the content of REFEREE_TOKEN.'
     token = shown.removeprefix("Bearer ")
@@ -166,30 +166,30 @@ def _about_token(shown: str | None, owner: Guest | None) -> str:
     return "Wrong token: it did not show the one in REFEREE_TOKEN."
 
 
-class CheckHost(Host):
+class CheckHost(GameServer):
     """The host of a check: it notes what it sends, and carries out the pokes that wait for a turn."""
 
-    def __init__(self, hall: Any, talk: Callable[[], Talk]) -> None:
+    def __init__(self, dispatcher: Any, talk: Callable[[], Talk]) -> None:
         """``talk`` is where sent messages are noted."""
-        super().__init__(hall)
+        super().__init__(dispatcher)
         self.pokes: dict[int, Poke] = {}
         self.wrong_token = ""
         self.sent_turns: Callable[[int], None] = lambda _count: None
         self._talk = talk
 
-    def _authenticate(self, door: Door, call: Call) -> Guest | None:
-        """The guest whose token the call shows; what is wrong with a token that nobody has is kept for people."""
-        guest = super()._authenticate(door, call)
-        if guest is None and not self.wrong_token:
-            self.wrong_token = _about_token(call.metadata.get("authorization"), door.owner)
-        return guest
+    def _authenticate(self, endpoint: Endpoint, call: RpcCall) -> BotConnection | None:
+        """The connection whose token the call shows; what is wrong with a token that nobody has is kept for people."""
+        connection = super()._authenticate(endpoint, call)
+        if connection is None and not self.wrong_token:
+            self.wrong_token = _about_token(call.metadata.get("authorization"), endpoint.owner)
+        return connection
 
-    def next_message(self, guest: Guest, stream: Stream) -> bytes | None:
+    def next_message(self, connection: BotConnection, stream: BotStream) -> bytes | None:
         """What a stream has to send now, poked where that was asked for."""
-        data = super().next_message(guest, stream)
+        data = super().next_message(connection, stream)
         if data is None:
             return None
-        session: Session = guest.session
+        session: TurnSession = connection.session
         if self.pokes and stream.farewell is None:
             data = self._poked(data)
         self.sent_turns(len(session.open))

@@ -9,7 +9,7 @@ from referee.check.course import Course
 from referee.check.hints import Cause, explains
 from referee.check.position import Position
 from referee.check.requirements import Requirement, Requirements, key_of
-from referee.faults import Fault
+from referee.umpire.faults import Fault
 
 STATED = "stated"
 """The phase of single decisions in deals in which the bot has not made the decisions of its own seat before."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from referee.check.scene import lines_of
-from referee.seats.drain import OF_THE_SDK, harmless
+from referee.sandbox.output import OF_THE_SDK, harmless
 
 SHOWN = 4
 """Broken rules that are shown in full; the others take a line each."""

@@ -10,8 +10,8 @@ from referee.check.hints import ANOTHER_TURN, SENTENCES
 from referee.check.requirements import LEAST, ONLY_LONG, Requirement
 from referee.check.shrink import Witness, Witnesses
 from referee.check.tally import Breach, Score, Tally
-from referee.faults import Fault
 from referee.rules.clause import Level
+from referee.umpire.faults import Fault
 
 
 class Verdict(StrEnum):

@@ -18,14 +18,14 @@ from referee.cli.check import find, plan_for
 from referee.cli.look import newest_league
 from referee.cli.run import Output, OutputOption, Sandbox, SandboxOption
 from referee.cli.screen import plain_text
-from referee.entrants.bot_build import require_built
-from referee.faults import Fault
-from referee.record import Record
-from referee.seats.sandbox import choose_sandbox
-from referee.seats.scratch import private_folder
-from referee.store import Exported, Store
-from referee.tournament.league import plan_of, read_league
-from referee.tournament.plan import GamePlan
+from referee.league.entrants.bot_build import require_built
+from referee.league.league import plan_of, read_league
+from referee.league.plan import GamePlan
+from referee.league.store import Exported, Store
+from referee.sandbox.isolation import choose_sandbox
+from referee.sandbox.temporary_folder import private_folder
+from referee.umpire.faults import Fault
+from referee.umpire.record import Record
 
 
 @app.command(name="ask", epilog="Example: referee ask 17 --turn 9 careful")

@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from referee.definitions.definition import Definition, DefinitionError, parse_definition
-from referee.definitions.names import harmless_name
-from referee.definitions.problems import Problem, ProblemsError, shown
-from referee.entrants.bot_source import BotError, find_bot
-from referee.entrants.entrants import Roster, enter
+from referee.league.definition.definition import Definition, DefinitionError, parse_definition
+from referee.league.definition.names import harmless_name
+from referee.league.definition.problems import Problem, ProblemsError, shown
+from referee.league.entrants.bot_source import BotSourceError, find_bot
+from referee.league.entrants.roster import Roster, enter
 
 FILE: Final = "command line"
 """What stands in errors in place of a file."""
@@ -47,7 +47,7 @@ def names_for(bots: Sequence[str]) -> dict[str, str]:
     for bot in dict.fromkeys(bots):
         try:
             own[bot] = find_bot(bot, Path.cwd()).name
-        except BotError:
+        except BotSourceError:
             continue  # told when it is entered
     taken: set[str] = set()
     given: dict[str, str] = {}

@@ -10,14 +10,14 @@ from rich.console import Console
 from referee.cli.dry import duration, rate_of, within
 from referee.cli.screen import plain_text
 from referee.cli.tables import counted
-from referee.definitions.definition import Definition, load_definition
-from referee.entrants.entrants import Roster, enter, require_somebody
-from referee.scheduling.schedule import fewest_sets
-from referee.seats.sandbox import Choice
-from referee.store import Store
-from referee.tournament.checked import only_checked
-from referee.tournament.league import begin, free_season, newest_season, read_league
-from referee.tournament.season import kept_of
+from referee.league.definition.definition import Definition, load_definition
+from referee.league.entrants.check_certificates import only_checked
+from referee.league.entrants.roster import Roster, enter, require_somebody
+from referee.league.league import begin, free_season, newest_season, read_league
+from referee.league.schedule.schedule import fewest_sets
+from referee.league.season import kept_of
+from referee.league.store import Store
+from referee.sandbox.isolation import SandboxChoice
 
 MANY_GAMES: Final = 20_000
 """So many games take longer to plan and to write down than one waits without a word."""
@@ -42,7 +42,7 @@ def seasons(named: Path | None, usual: Path, *, fresh: bool) -> tuple[Path, Path
 
 
 def begun(
-    definition: Definition, roster: Roster, path: Path, choice: Choice, last: Path | None, console: Console
+    definition: Definition, roster: Roster, path: Path, choice: SandboxChoice, last: Path | None, console: Console
 ) -> None:
     """Begins a league at a new path; with ``last``, the season before, it keeps the sets that are still the same."""
     games = fewest_sets(definition.shape(), len(roster.entrants)) * definition.shape().rotations
@@ -61,7 +61,7 @@ def timed(
     definition: Definition,
     roster: Roster,
     seconds: float,
-    choice: Callable[[], Choice],
+    choice: Callable[[], SandboxChoice],
     path: Path,
     earlier: Path,
     workers: int,

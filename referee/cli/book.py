@@ -10,13 +10,13 @@ import typer
 
 from referee.cli import app
 from referee.cli.options import refuse_idle
-from referee.definitions.shipped import copy_protos, shipped_folder
-from referee.faults import FAULTS
+from referee.league.definition.shipped import copy_protos, shipped_folder
 from referee.rules import RuleSet, variant, variant_names
 from referee.rules.conduct import WHOLE_BOOK
 from referee.rules.registry import ALIASES
 from referee.rules.rulebook import Clause, Level, clause_text, clauses_of
 from referee.rules.ruleset import allowed_values, meanings
+from referee.umpire.faults import FAULTS
 
 _WIDTH = 100
 

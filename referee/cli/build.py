@@ -13,11 +13,11 @@ import typer
 from referee.cli import app
 from referee.cli.run import Sandbox
 from referee.cli.screen import plain_text
-from referee.entrants.bot_build import Outcome, build, missing_tools
-from referee.entrants.bot_source import BotSource, find_bot
-from referee.entrants.build_process import MEMORY_MIB
-from referee.entrants.new_bot import TITLES, build_step, new_bot
-from referee.seats.sandbox import choose_sandbox
+from referee.league.entrants.bot_build import BuildOutcome, build, missing_tools
+from referee.league.entrants.bot_source import BotSource, find_bot
+from referee.league.entrants.build_process import MEMORY_MIB
+from referee.league.entrants.new_bot import TITLES, build_step, new_bot
+from referee.sandbox.isolation import choose_sandbox
 
 
 class BuildExit(IntEnum):
@@ -70,7 +70,7 @@ def build_command(
     if choice.kind == "none" and any(source.build for source in sources):
         typer.echo(choice.line.replace("Bots run", "Builds run", 1), err=True)
 
-    def run(source: BotSource) -> Outcome:
+    def run(source: BotSource) -> BuildOutcome:
         return build(
             source, seconds=seconds, live=not quiet, sandbox=choice.kind, network=network, memory_mib=memory_mib
         )
@@ -86,7 +86,7 @@ def build_command(
     raise typer.Exit(int(max(codes, key=list(BuildExit).index)))
 
 
-def _build(source: BotSource, run: Callable[[BotSource], Outcome], skips: bool) -> BuildExit:
+def _build(source: BotSource, run: Callable[[BotSource], BuildOutcome], skips: bool) -> BuildExit:
     """Builds one bot and tells how it went."""
     if not source.build:
         typer.echo(f"{source.name}: nothing to build")

@@ -28,19 +28,19 @@ from referee.cli import app
 from referee.cli.options import given, refuse_idle
 from referee.cli.run import Sandbox
 from referee.cli.screen import results
-from referee.definitions.names import is_name
-from referee.entrants.bot_build import require_built
-from referee.entrants.bot_source import BotError, BotSource, command_bot, find_bot
+from referee.league.definition.names import is_name
+from referee.league.entrants.bot_build import require_built
+from referee.league.entrants.bot_source import BotSource, BotSourceError, command_bot, find_bot
+from referee.net.connection import START_SECONDS
+from referee.net.listening import ListenError, check_address
 from referee.rules import RuleSet, RuleSetError, variant, variant_names
 from referee.rules.conduct import EDITIONS
-from referee.seats.guest import START_SECONDS
-from referee.seats.program import LaunchError
-from referee.seats.sandbox import choose_sandbox
-from referee.tournament.listening import ListenError, check_address
+from referee.sandbox.command import LaunchError
+from referee.sandbox.isolation import choose_sandbox
 
 LONG_DEALS = 5000
 FORMATS = ("json", "junit", "html", "md", "badge", "events")
-USAGE = (SelectionError, BaselineError, WitnessError, BotError, RuleSetError, LaunchError, ListenError)
+USAGE = (SelectionError, BaselineError, WitnessError, BotSourceError, RuleSetError, LaunchError, ListenError)
 """What may be wrong with a bot's path, an option or a file."""
 
 BotArguments = Annotated[
@@ -243,10 +243,10 @@ def plan_for(source: BotSource, frame: Plan, failures: Path) -> Plan:
 
 
 def find(text: str) -> BotSource:
-    """The bot that a word of the command line means: what a definition would find, or a command; raises ``BotError``."""
+    """The bot that a word of the command line means: what a definition would find, or a command; raises ``BotSourceError``."""
     try:
         return find_bot(text, Path.cwd())
-    except BotError:
+    except BotSourceError:
         try:
             words = shlex.split(text)
         except ValueError as wrong:

@@ -20,15 +20,9 @@ from referee.cli.run import LEAGUES, Output, OutputOption, Sandbox, SandboxOptio
 from referee.cli.run import toml_text as quoted
 from referee.cli.screen import Quiet, Screen, columns_of, messages
 from referee.cli.tables import wrapped
-from referee.definitions.definition import Definition
-from referee.entrants.bot_build import require_built
-from referee.report.endings import comparison_of, ending_lines, verdict_lines, version_name
-from referee.report.page import write_report
-from referee.rules import RuleSetError, variant
-from referee.scheduling.schedule import plan as plan_schedule
-from referee.statistics.versions import ALPHA, VersionVerdict
-from referee.store import Store
-from referee.tournament.league import (
+from referee.league.definition.definition import Definition
+from referee.league.entrants.bot_build import require_built
+from referee.league.league import (
     League,
     LeagueError,
     begin,
@@ -37,7 +31,13 @@ from referee.tournament.league import (
     plan_of,
     read_league,
 )
-from referee.tournament.runner import Runner
+from referee.league.play.runner import Runner
+from referee.league.schedule.schedule import plan as plan_schedule
+from referee.league.store import Store
+from referee.report.endings import comparison_of, ending_lines, verdict_lines, version_name
+from referee.report.page import write_report
+from referee.rules import RuleSetError, variant
+from referee.statistics.versions import ALPHA, VersionVerdict
 
 
 class Length(StrEnum):

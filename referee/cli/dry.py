@@ -7,11 +7,11 @@ from pathlib import Path
 import typer
 
 from referee.cli.tables import counted
-from referee.definitions.definition import Definition
-from referee.entrants.entrants import Roster
-from referee.seats.sandbox import Choice
-from referee.tournament.forecast import Rate, past_rate, peak_processes, schedule_of, trial_rate
-from referee.tournament.league import LeagueError, most_processes
+from referee.league.definition.definition import Definition
+from referee.league.entrants.roster import Roster
+from referee.league.league import LeagueError, most_processes
+from referee.league.play.forecast import Rate, past_rate, peak_processes, schedule_of, trial_rate
+from referee.sandbox.isolation import SandboxChoice
 
 TRIAL_SECONDS = 5.0
 MOST_TABLES = 50
@@ -26,21 +26,23 @@ def seconds_of(text: str) -> float:
     return float(found[1]) * {"s": 1, "m": 60, "h": 3600}[found[2]]
 
 
-def rate_of(definition: Definition, roster: Roster, sandbox: Callable[[], Choice], earlier: Path, workers: int) -> Rate:
+def rate_of(
+    definition: Definition, roster: Roster, sandbox: Callable[[], SandboxChoice], earlier: Path, workers: int
+) -> Rate:
     """How fast the league will go: as an earlier run of it did, else by a trial. Raises ``LeagueError``."""
     return past_rate(earlier) or trial_rate(definition, roster, sandbox().kind, TRIAL_SECONDS, workers)
 
 
 def dry_lines(
-    definition: Definition, roster: Roster, sandbox: Callable[[], Choice], earlier: Path, workers: int
+    definition: Definition, roster: Roster, sandbox: Callable[[], SandboxChoice], earlier: Path, workers: int
 ) -> Iterator[str]:
     """A dry run, line by line; the last lines, about the time, may take a trial."""
     schedule = schedule_of(definition, roster)
     counts = schedule.counts
     parts = (counted(counts.tables, "table"), counted(counts.sets, "set"), counted(counts.games, "game"))
     peak = peak_processes(schedule, most_processes(definition), workers)
-    laps, processes = counted(counts.laps, "lap"), counted(peak, "bot process", "bot processes")
-    yield f"{', '.join(parts)} in {laps} of at most {processes}"
+    legs, processes = counted(counts.legs, "leg"), counted(peak, "bot process", "bot processes")
+    yield f"{', '.join(parts)} in {legs} of at most {processes}"
     for table in schedule.tables[:MOST_TABLES]:
         yield "  " + ", ".join(table)
     if counts.tables > MOST_TABLES:

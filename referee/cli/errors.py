@@ -6,14 +6,14 @@ from referee.cards import CardError
 from referee.check.ask import NoTurnError
 from referee.check.script import ScriptError
 from referee.cli.exits import FAILED, USAGE
-from referee.definitions.problems import ProblemsError
-from referee.record import RecordError
+from referee.league.definition.problems import ProblemsError
+from referee.league.league import LeagueError
+from referee.league.schedule.schedule import ScheduleError
+from referee.league.store import NoGameError, NoLeagueError, StoreError
+from referee.net.listening import ListenError
 from referee.rules import RuleSetError
-from referee.scheduling.schedule import ScheduleError
-from referee.seats.program import LaunchError, os_error_text
-from referee.store import NoGameError, NoLeagueError, StoreError
-from referee.tournament.league import LeagueError
-from referee.tournament.listening import ListenError
+from referee.sandbox.command import LaunchError, os_error_text
+from referee.umpire.record import RecordError
 from referee.verification.receipts import ReceiptsError
 
 EXPECTED: Final = (

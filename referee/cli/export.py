@@ -20,11 +20,11 @@ from referee.cli.run import (
     shut_in,
 )
 from referee.cli.screen import messages
-from referee.definitions.definition import restore_definition
-from referee.entrants.entrants import Roster, enter
-from referee.store import Exported, Store, StoreError
-from referee.tournament.export import write_export
-from referee.tournament.league import League, LeagueError, begin, free_season, read_league
+from referee.league.definition.definition import restore_definition
+from referee.league.entrants.roster import Roster, enter
+from referee.league.export import write_export
+from referee.league.league import League, LeagueError, begin, free_season, read_league
+from referee.league.store import Exported, Store, StoreError
 
 TABLES = ("standings", "cross", "games", "rulings", "seats")
 

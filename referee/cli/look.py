@@ -13,12 +13,12 @@ from referee.cli import app
 from referee.cli.run import Output, OutputOption
 from referee.cli.screen import columns_of, messages, plain_text
 from referee.cli.tables import EXPLANATIONS, card_lines, counted, json_table, notes, standings_lines, wrapped
-from referee.notation import write_down
+from referee.league.balance import told_of
+from referee.league.league import read_league
+from referee.league.standings import standings_of
+from referee.league.store import Exported, NoLeagueError, Source, Store
 from referee.report.endings import ending_lines, open_line
-from referee.store import Exported, NoLeagueError, Source, Store
-from referee.tournament.balance import told_of
-from referee.tournament.league import read_league
-from referee.tournament.table_of import standings_of
+from referee.umpire.notation import write_down
 from referee.verification.verify import verify as verify_league
 
 StoreArgument = Annotated[Path, typer.Argument(metavar="LEAGUE.sqlite", help="The league's file.")]

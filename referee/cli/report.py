@@ -11,9 +11,9 @@ import typer
 from referee.cli import app
 from referee.cli.look import newest_league
 from referee.cli.options import refuse_idle
-from referee.record import Record
-from referee.store import Store
-from referee.tournament.league import League, read_league
+from referee.league.league import League, read_league
+from referee.league.store import Store
+from referee.umpire.record import Record
 
 
 class Format(StrEnum):

@@ -25,23 +25,14 @@ from referee.cli.exits import DONE, INCOMPLETE, INTERRUPTED
 from referee.cli.options import given, refuse_idle, refuse_together
 from referee.cli.screen import Quiet, Screen, columns_of, messages
 from referee.cli.tables import counted, json_table, notes, play_lines, standings_lines, wrapped
-from referee.definitions.changes import told_changes
-from referee.definitions.definition import Definition
-from referee.definitions.shipped import sample_bots
-from referee.definitions.toml_file import read_text
-from referee.entrants.bot_build import require_built
-from referee.entrants.entrants import Entrant, Roster
-from referee.report.endings import ending_lines, open_line
-from referee.report.facts import copies_of, names_of
-from referee.report.page import write_report
-from referee.report.verdict import judge
-from referee.report.wide import void_lines
-from referee.scheduling.schedule import ScheduleError
-from referee.scheduling.schedule import plan as plan_schedule
-from referee.seats.sandbox import Choice, choose_sandbox
-from referee.store import Store, StoreError
-from referee.tournament.balance import told_of
-from referee.tournament.league import (
+from referee.league.balance import told_of
+from referee.league.definition.changes import told_changes
+from referee.league.definition.definition import Definition
+from referee.league.definition.shipped import sample_bots
+from referee.league.definition.toml_file import read_text
+from referee.league.entrants.bot_build import require_built
+from referee.league.entrants.roster import Entrant, Roster
+from referee.league.league import (
     League,
     LeagueError,
     begin,
@@ -54,11 +45,20 @@ from referee.tournament.league import (
     same_machine,
     store_path,
 )
-from referee.tournament.listening import check_address, check_certificate
-from referee.tournament.open_files import make_room
-from referee.tournament.runner import Outcome, Runner
-from referee.tournament.season import kept_of
-from referee.tournament.table_of import standings_of
+from referee.league.play.open_files import make_room
+from referee.league.play.runner import Runner, RunOutcome
+from referee.league.schedule.schedule import ScheduleError
+from referee.league.schedule.schedule import plan as plan_schedule
+from referee.league.season import kept_of
+from referee.league.standings import standings_of
+from referee.league.store import Store, StoreError
+from referee.net.listening import check_address, check_certificate
+from referee.report.endings import ending_lines, open_line
+from referee.report.facts import copies_of, names_of
+from referee.report.page import write_report
+from referee.report.verdict import judge
+from referee.report.wide import void_lines
+from referee.sandbox.isolation import SandboxChoice, choose_sandbox
 
 LEAGUES = Path("leagues")
 
@@ -131,7 +131,7 @@ def run(
     """Play a league from its definition, or go on with it, and print the standings."""
     refuse_together("--new-version is --new-season with sets kept", "--new-season", "--new-version")
     if dry_run:
-        refuse_idle("with --dry-run, which plays and keeps nothing", "--output", "--cluster", *_AT_THE_DOOR)
+        refuse_idle("with --dry-run, which plays and keeps nothing", "--output", "--cluster", *_AT_THE_ENDPOINT)
     console = messages()
     definition, roster = entered(definition_file, until_resolved, console)
     _refuse_for(definition)
@@ -139,7 +139,7 @@ def run(
     path, earlier = seasons(store, store_path(str(definition_file), LEAGUES), fresh=new_season or new_version)
     choice = cache(partial(shut_in, sandbox, roster, trust_bots, console))
     if not dry_run and not path.exists():  # before a trial of the time begins
-        _door(definition, listen, insecure, tls_cert, tls_key)
+        _endpoint(definition, listen, insecure, tls_cert, tls_key)
     if time is not None:
         definition = timed(definition, roster, seconds_of(time), choice, path, earlier, workers, console)
     room_for(definition, roster.entrants)
@@ -151,14 +151,14 @@ def run(
         console.print(f"{path} is finished; to play again: --new-season", markup=False)
         end(_show_finished(path, output))
         return
-    door = _door(definition, listen, insecure, tls_cert, tls_key)
+    endpoint = _endpoint(definition, listen, insecure, tls_cert, tls_key)
     if path.exists():
         console.print(f"Going on with {path}", markup=False)
-        end(go_on(path, workers, output, choice(), door, console, cluster=cluster))
+        end(go_on(path, workers, output, choice(), endpoint, console, cluster=cluster))
         return
     begun(definition, roster, path, choice(), earlier if new_version else None, console)
     with gone_if_nothing_is_played(path):
-        code = go_on(path, workers, output, choice(), door, console, cluster=cluster)
+        code = go_on(path, workers, output, choice(), endpoint, console, cluster=cluster)
     end(code)
 
 
@@ -200,9 +200,9 @@ def resume(
         return
     foreign = "" if same_machine(league.facts["host"]) else "This league was begun on another machine"
     choice = shut_in(sandbox, Roster(league.entrants), trust_bots, console, foreign)
-    door = _door(league.definition, listen, insecure, tls_cert, tls_key)
+    endpoint = _endpoint(league.definition, listen, insecure, tls_cert, tls_key)
     room_for(league.definition, league.entrants)
-    end(go_on(store, workers, output, choice, door, console, cluster=cluster))
+    end(go_on(store, workers, output, choice, endpoint, console, cluster=cluster))
 
 
 def _is_finished(path: Path, definition: Definition, roster: Roster) -> bool:
@@ -229,7 +229,7 @@ def _show_finished(path: Path, output: Output) -> int:
     with Store.read(path) as store:
         league = read_league(store)
         counts = Counter(row.state for row in store.sets())
-        outcome = Outcome(finished=True, scored=counts["SCORED"], void=counts["VOID"], open=0)
+        outcome = RunOutcome(finished=True, scored=counts["SCORED"], void=counts["VOID"], open=0)
         report = path.with_suffix(".html")
         told = str(report) if report.exists() else f"none yet; write it with referee report {path}"
         _print_end(store, league, outcome, output, path, told)
@@ -259,7 +259,7 @@ def _is_sample(entrant: Entrant) -> bool:
     }
 
 
-def shut_in(wanted: Sandbox, roster: Roster, trusted: bool, console: Console, foreign: str = "") -> Choice:
+def shut_in(wanted: Sandbox, roster: Roster, trusted: bool, console: Console, foreign: str = "") -> SandboxChoice:
     """The sandbox to use, told if there is none; raises ``LeagueError`` where strangers' bots would run without.
 
     Those are submitted bots; and all but the sample bots where ``foreign`` says in a sentence why.
@@ -279,7 +279,7 @@ def shut_in(wanted: Sandbox, roster: Roster, trusted: bool, console: Console, fo
     return choice
 
 
-_AT_THE_DOOR: Final = ("--listen", "--insecure", "--tls-cert", "--tls-key")
+_AT_THE_ENDPOINT: Final = ("--listen", "--insecure", "--tls-cert", "--tls-key")
 
 
 def _refuse_for(definition: Definition) -> None:
@@ -287,14 +287,14 @@ def _refuse_for(definition: Definition) -> None:
     if any(bot.remote for bot in definition.bots):
         refuse_idle("with remote bots, which dial in to this one process", "--cluster", "--workers")
     else:
-        refuse_idle('without remote bots: no [[bots]] entry says "remote = true"', *_AT_THE_DOOR)
+        refuse_idle('without remote bots: no [[bots]] entry says "remote = true"', *_AT_THE_ENDPOINT)
     if given("--tls-cert"):
         refuse_idle("beside --tls-cert, which encrypts", "--insecure")
     if given("--cluster"):
         refuse_idle("with --cluster, whose workers play", "--workers")
 
 
-def _door(
+def _endpoint(
     definition: Definition, listen: str, insecure: bool, cert: Path | None, key: Path | None
 ) -> tuple[str, tuple[str, str] | None]:
     """The address for remote bots and the files of its certificate; ``LeagueError`` or ``ListenError`` with the remedy."""
@@ -326,8 +326,8 @@ def go_on(
     path: Path,
     workers: int,
     output: Output,
-    choice: Choice,
-    door: tuple[str, tuple[str, str] | None],
+    choice: SandboxChoice,
+    endpoint: tuple[str, tuple[str, str] | None],
     console: Console,
     terminal: bool = False,
     cluster: str = "",
@@ -338,7 +338,7 @@ def go_on(
         league = read_league(store)
         check_unchanged(league)
         schedule = plan_schedule(league.definition.shape(), league.entrants)
-        plan = replace(plan_of(league, path.with_suffix(".logs"), choice.kind, *door), terminal=terminal)
+        plan = replace(plan_of(league, path.with_suffix(".logs"), choice.kind, *endpoint), terminal=terminal)
         console.print(f"Commitment to all deals: {league.commitment}", markup=False)
         if choice.kind == "none" and league.seeded and any(not entrant.remote for entrant in league.entrants):
             line = "The seed of this league stands in files that bots can read: whoever looks there knows every card."
@@ -411,7 +411,7 @@ def stopping(stop: Callable[[], None], console: Console) -> Iterator[None]:
 
 
 def _print_end(
-    store: Store, league: League, outcome: Outcome, output: Output, path: Path, report: str, *, brief: bool = False
+    store: Store, league: League, outcome: RunOutcome, output: Output, path: Path, report: str, *, brief: bool = False
 ) -> None:
     """The standings, and what can be done with the league now."""
     table = outcome.table or standings_of(store, league)

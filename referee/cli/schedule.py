@@ -10,11 +10,11 @@ from referee.cli import app
 from referee.cli.run import Output, OutputOption
 from referee.cli.screen import plain_text
 from referee.cli.tables import counted
-from referee.definitions.definition import load_definition
-from referee.entrants.entrants import enter, require_somebody
-from referee.scheduling.schedule import Schedule, plan
-from referee.tournament.balance import Balance, check_schedule
-from referee.tournament.checked import only_checked
+from referee.league.balance import Balance, check_schedule
+from referee.league.definition.definition import load_definition
+from referee.league.entrants.check_certificates import only_checked
+from referee.league.entrants.roster import enter, require_somebody
+from referee.league.schedule.schedule import Schedule, plan
 
 MOST_IN_A_GRID = 24
 """Entrants up to which the pairs are printed as a grid."""
@@ -47,7 +47,7 @@ def _to_json(planned: Schedule, balance: Balance) -> dict[str, Any]:
         "tables": [list(table) for table in planned.tables],
         "sets": counts.sets,
         "games": counts.games,
-        "laps": counts.laps,
+        "laps": counts.legs,
         "processes": counts.processes,
         "designed": planned.designed,
         "notes": list(planned.notes),

@@ -19,8 +19,8 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from referee.league.plan import GamePlan
 from referee.report.harmless import harmless
-from referee.tournament.plan import GamePlan
 
 WIDTH = 80
 """Columns of a screen that does not say how many it has, and of everything that goes elsewhere."""

@@ -15,14 +15,14 @@ from referee.cli import app
 from referee.cli.check import FailuresOption, SandboxOption, SecondsOption, guarded, named, plan_for, print_report
 from referee.cli.run import Sandbox
 from referee.cli.screen import plain_text
-from referee.definitions.definition import Definition, load_definition
-from referee.entrants.bot_build import require_built
-from referee.entrants.bot_source import BotSource, find_bot
-from referee.proceedings import Limits
-from referee.seats.limits import Limits as BotLimits
-from referee.seats.sandbox import choose_sandbox
-from referee.tournament.checked import add_receipt, has_receipt, receipt, receipts_path
-from referee.tournament.submit import Entry, add_bot, entry_for, remove_bot
+from referee.league.definition.definition import Definition, load_definition
+from referee.league.entrants.bot_build import require_built
+from referee.league.entrants.bot_source import BotSource, find_bot
+from referee.league.entrants.check_certificates import add_receipt, has_receipt, receipt, receipts_path
+from referee.league.entrants.submission import Submission, add_bot, entry_for, remove_bot
+from referee.sandbox.isolation import choose_sandbox
+from referee.sandbox.limits import ResourceLimits as BotLimits
+from referee.umpire.events import TimeLimits
 
 BotArgument = Annotated[str, typer.Argument(metavar="BOT", help="A folder with bot.toml, a .py file, or a sample bot.")]
 DefinitionArgument = Annotated[Path, typer.Argument(metavar="TOURNAMENT.toml", help="The tournament's definition.")]
@@ -84,7 +84,7 @@ def _plan(definition: Definition, source: BotSource, failures: Path) -> Plan:
         by_name=True,
         seats=(definition.tournament.seats,),
         selection=Selection(),
-        limits=Limits(move_us, 0, min(limits.game_s * 1_000_000, MOVES_A_GAME * move_us)),
+        limits=TimeLimits(move_us, 0, min(limits.game_s * 1_000_000, MOVES_A_GAME * move_us)),
         max_in_flight=limits.max_in_flight,
         bot_limits=BotLimits(memory_mib=limits.memory_mib),
         start_seconds=float(limits.start_s),
@@ -96,7 +96,9 @@ def _options(definition: Definition) -> str:
     return f" --variant {definition.tournament.variant} --seats {definition.tournament.seats}"
 
 
-def _enter(file: Path, text: str, source: BotSource, entry: Entry, definition: Definition, outcome: Report) -> None:
+def _enter(
+    file: Path, text: str, source: BotSource, entry: Submission, definition: Definition, outcome: Report
+) -> None:
     exercised, edition = len(outcome.judgement.exercised), outcome.result.plan.selection.edition
     proof = receipt(source.digest, entry.name, source.version, definition, exercised, edition)
     add_receipt(receipts_path(file), proof)

@@ -15,9 +15,9 @@ from referee.cli.screen import WIDTH
 from referee.report.facts import names_of
 from referee.report.figures import NONE, UNITS, between, figure, ranks
 from referee.report.harmless import harmless
-from referee.report.verdict import Verdict
+from referee.report.verdict import Headline
 from referee.report.wide import columns, void_lines
-from referee.statistics.standings import Row, Standings
+from referee.statistics.standings import Standings, StandingsRow
 
 _GAP: Final = "  "
 _NARROWEST_NAME: Final = 8
@@ -53,7 +53,7 @@ class _Column:
     """A column: its heading in two lines, and what makes a cell of a row. ``needed``: it stands in the narrowest table too."""
 
     heading: tuple[str, str]
-    cell: Callable[[Row], str]
+    cell: Callable[[StandingsRow], str]
     needed: bool = True
 
 
@@ -79,12 +79,12 @@ def _columns(table: Standings) -> list[_Column]:
 _MEASURES: Final = {"place": ("place", "points"), "stakes": ("stakes", "a game"), "points": ("points", "a game")}
 
 
-def _rating_interval(row: Row) -> str:
+def _rating_interval(row: StandingsRow) -> str:
     low, high = row.rating.low, row.rating.high
     return NONE if low is None or high is None else f"{figure(low, 0, sign=True)} to {figure(high, 0, sign=True)}"
 
 
-def faults(row: Row) -> int:
+def faults(row: StandingsRow) -> int:
     """Illegal answers, late answers and lost games together."""
     return row.tally.illegal_actions + row.tally.time_outs + row.tally.crashes
 
@@ -191,7 +191,7 @@ def notes(table: Standings) -> list[str]:
     ]
 
 
-def play_lines(table: Standings, verdict: Verdict) -> list[str]:
+def play_lines(table: Standings, verdict: Headline) -> list[str]:
     """After a few quick games: who won, and by how much."""
     if not table.games:
         return [verdict.headline]

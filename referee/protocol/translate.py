@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from referee.cards import PACK, cards_in, is_card, mask_of
-from referee.faults import Consequence, Fault
-from referee.proceedings import DealClosed, Ruling, TableResult
 from referee.protocol import wire
 from referee.rules import Action, Award, Call, Ending, Keeps, Kind, RuleSet
 from referee.rules.ruleset import allowed_values
-from referee.view import Chair, Turn
+from referee.umpire.events import DealClosed, Ruling, TableResult
+from referee.umpire.faults import Consequence, Fault
+from referee.umpire.view import Chair, Turn
 
 _CARDS = frozenset(PACK)
 

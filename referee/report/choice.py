@@ -8,11 +8,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from referee.record import RecordError
+from referee.league.store import GameRow, Store
 from referee.report.facts import Facts
 from referee.report.film import film
 from referee.report.film_json import film_json
-from referee.store import GameRow, Store
+from referee.umpire.record import RecordError
 
 ROOM: Final = 700_000
 """Bytes that replays may take in a report."""

@@ -1,12 +1,12 @@
 """What is told of a league that looks at its results: why it stopped, and what a comparison of versions has shown."""
 
+from referee.league.early_stop import certainty_at_any_look, verdict_of
+from referee.league.league import League
+from referee.league.remaining import closed_by_id
+from referee.league.store import Store
 from referee.report.figures import UNITS, between, figure
 from referee.report.harmless import harmless
 from referee.statistics.versions import VersionVerdict
-from referee.store import Store
-from referee.tournament.early import closed_by_id
-from referee.tournament.ending import certainty_at_any_look, verdict_of
-from referee.tournament.league import League
 
 
 def comparison_of(store: Store, league: League) -> VersionVerdict | None:

@@ -10,14 +10,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from referee.league.league import League
+from referee.league.standings import closed_sets, standings_of
+from referee.league.store import FaultRow, GameRow, SetRow, Store
 from referee.report.endings import ending_lines
 from referee.report.harmless import harmless, name
 from referee.statistics.paired import Meeting, cross_table
 from referee.statistics.results import GameSet
 from referee.statistics.standings import Standings
-from referee.store import FaultRow, GameRow, SetRow, Store
-from referee.tournament.league import League
-from referee.tournament.table_of import closed_sets, standings_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from typing import Final
 from referee.statistics.paired import Estimate
 from referee.statistics.rating_intervals import RatingInterval
 from referee.statistics.results import MeasureName
-from referee.statistics.standings import Row
+from referee.statistics.standings import StandingsRow
 
 UNITS: Final[dict[MeasureName, str]] = {"place": "place points", "stakes": "stakes", "points": "points"}
 """What each measure counts."""
@@ -24,7 +24,7 @@ NONE: Final = "-"
 """Stands where there is no figure."""
 
 
-def ranks(row: Row) -> str:
+def ranks(row: StandingsRow) -> str:
     """The rank, or the range of ranks that the data support."""
     if row.rank_low is None or row.rank_high is None:
         return NONE
@@ -67,7 +67,7 @@ def rating(value: RatingInterval) -> str:
     )
 
 
-def skill(row: Row) -> str:
+def skill(row: StandingsRow) -> str:
     """TrueSkill: the conservative skill, then mu and sigma."""
     return f"{figure(row.skill.conservative, 1)} (mu {figure(row.skill.mu, 1)}, sigma {figure(row.skill.sigma, 1)})"
 

@@ -8,16 +8,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from referee.cards import Card, Mask, Suit
-from referee.faults import Consequence
-from referee.proceedings import DealLog, GameSpec, Irregularity
-from referee.record import Record, replay
 from referee.report.harmless import name
 from referee.rules import Action, Deal, Kind, Outcome, RuleSet
-from referee.seats.house import house
+from referee.umpire.events import DealLog, GameSpec, Irregularity
+from referee.umpire.fallback_player import fallback_move
+from referee.umpire.faults import Consequence
+from referee.umpire.record import Record, replay
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ReplayStep:
     """One action, and the deal after it.
 
     ``legal``: what the seat could have done. ``events``: the public events that followed, packed. ``hands``: masks by
@@ -57,7 +57,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Ruled:
+class ReplayRuling:
     """A ruling and where it was made. ``kind`` and ``legal`` are those of the decision, if its seat was to decide."""
 
     place: Place
@@ -81,7 +81,7 @@ class FilmedDeal:
     opening: tuple[int, ...]
     trump: Suit | None
     turn_up: Card | None
-    steps: tuple[Step, ...]
+    steps: tuple[ReplayStep, ...]
     outcome: Outcome | None
     pending: Decision | None
 
@@ -98,7 +98,7 @@ class Film:
     called: tuple[str, ...]
     names: tuple[str, ...]
     deals: tuple[FilmedDeal, ...]
-    rulings: tuple[Ruled, ...]
+    rulings: tuple[ReplayRuling, ...]
     winner: int | None
     reason: str
     scores: tuple[int, ...]
@@ -127,7 +127,7 @@ def film(record: Record, number: int, names: Sequence[str] = ()) -> Film:
 
     ``names`` by seat are used instead of those of the record, which have versions.
     """
-    table = replay(record, house)
+    table = replay(record, fallback_move)
     result = table.result
     if result is None:
         raise AssertionError("a game replayed to its end has a result")
@@ -196,14 +196,14 @@ def _film_deal(
     return replace(dealt, steps=tuple(steps), outcome=deal.outcome, pending=pending)
 
 
-def _step(deal: Deal, action: Action, *, by_house: bool) -> Step:
+def _step(deal: Deal, action: Action, *, by_house: bool) -> ReplayStep:
     seat, kind, legal = deal.seat, deal.kind, deal.legal()
     if kind is None:
         raise AssertionError("a deal that is over takes no action")
     events, taken = len(deal.history), list(deal.taken)
     deal.apply(action)
     takers = [taker for taker, pile in enumerate(deal.taken) if pile != taken[taker]]
-    return Step(
+    return ReplayStep(
         seat=seat,
         kind=kind,
         action=action,
@@ -220,7 +220,7 @@ def _step(deal: Deal, action: Action, *, by_house: bool) -> Step:
     )
 
 
-def _ruled(item: Irregularity, deals: Sequence[FilmedDeal]) -> Ruled:
+def _ruled(item: Irregularity, deals: Sequence[FilmedDeal]) -> ReplayRuling:
     """A ruling at its place: in the deal that was under way when so many actions of the game had been made."""
     left = item.step
     for number, deal in enumerate(deals):
@@ -229,5 +229,5 @@ def _ruled(item: Irregularity, deals: Sequence[FilmedDeal]) -> Ruled:
         left -= len(deal.steps)
     decision = deal.steps[left] if left < len(deal.steps) else deal.pending
     if decision is None or decision.seat != item.seat:
-        return Ruled(Place(number, left), item, None, ())
-    return Ruled(Place(number, left), item, decision.kind, decision.legal)
+        return ReplayRuling(Place(number, left), item, None, ())
+    return ReplayRuling(Place(number, left), item, decision.kind, decision.legal)

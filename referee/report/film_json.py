@@ -12,12 +12,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from referee.cards import PACK, Card, Mask, cards_in
-from referee.faults import Fault
 from referee.report.clauses import clause
-from referee.report.film import Film, FilmedDeal, Ruled, Step
+from referee.report.film import Film, FilmedDeal, ReplayRuling, ReplayStep
 from referee.report.harmless import harmless
 from referee.rules import Action, EventKind, Keeps, Kind, Outcome, action_text, legal_text
 from referee.rules.actions import pack_event
+from referee.umpire.faults import Fault
 
 _LETTERS: Final = {card: chr(ord("A") + i) if i < 26 else chr(ord("a") + i - 26) for i, card in enumerate(PACK)}
 
@@ -94,7 +94,7 @@ def _steps(deal: FilmedDeal) -> list[list[Any]]:
     return made
 
 
-def _more(step: Step, before: Sequence[Mask]) -> dict[str, Any]:
+def _more(step: ReplayStep, before: Sequence[Mask]) -> dict[str, Any]:
     """What a step does to hands and tricks beyond the obvious, and events that do not follow from its action."""
     changed = {
         str(seat): _hand(now)
@@ -111,17 +111,17 @@ def _more(step: Step, before: Sequence[Mask]) -> dict[str, Any]:
     return more
 
 
-def _after(hand: Mask, step: Step, seat: int) -> Mask:
+def _after(hand: Mask, step: ReplayStep, seat: int) -> Mask:
     """A hand after a step in which nothing happens but the play of a card."""
     return hand & ~(1 << step.action) if step.kind is Kind.PLAY and seat == step.seat else hand
 
 
-def _obvious(step: Step) -> int:
+def _obvious(step: ReplayStep) -> int:
     kind = {Kind.PLAY: EventKind.PLAY, Kind.BID: EventKind.BID, Kind.NAME_TRUMP: EventKind.NAME_TRUMP}.get(step.kind)
     return pack_event(kind, step.seat, step.action) if kind is not None else -1
 
 
-def _action(step: Step) -> str | int:
+def _action(step: ReplayStep) -> str | int:
     if step.kind is Kind.PLAY:
         return _LETTERS[step.action]
     return _hand(step.action) if step.kind is Kind.DISCARD else step.action
@@ -152,7 +152,7 @@ def _outcome(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _ruled(ruled: Ruled, film: Film) -> dict[str, Any]:
+def _ruled(ruled: ReplayRuling, film: Film) -> dict[str, Any]:
     """A ruling with the clause in full; ``tried`` is what was answered, ``card`` the letter of a card that was played."""
     item = ruled.item
     data: dict[str, Any] = {
@@ -177,6 +177,6 @@ def _ruled(ruled: Ruled, film: Film) -> dict[str, Any]:
 
 
 def _meaning(fault: Fault) -> str:
-    from referee.faults import FAULTS
+    from referee.umpire.faults import FAULTS
 
     return next((entry.meaning for entry in FAULTS if entry.fault is fault), "")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from referee.report.axis import Axis, Tick
 from referee.report.facts import Facts
 from referee.report.figures import MEANINGS, UNITS, between, figure, interval, ranks
-from referee.statistics.standings import Row
+from referee.statistics.standings import StandingsRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def forest(facts: Facts, winner: str | None) -> Forest:
     )
 
 
-def _row(facts: Facts, axis: Axis, row: Row, winner: str | None) -> ForestRow:
+def _row(facts: Facts, axis: Axis, row: StandingsRow, winner: str | None) -> ForestRow:
     measure = row.measure
     return ForestRow(
         key=row.entrant,
@@ -75,7 +75,7 @@ def _row(facts: Facts, axis: Axis, row: Row, winner: str | None) -> ForestRow:
     )
 
 
-def _tied(row: Row) -> str:
+def _tied(row: StandingsRow) -> str:
     if row.status == "yardstick":
         return "met by all, not ranked"
     if row.rank_low is None or row.rank_high is None:

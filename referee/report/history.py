@@ -17,7 +17,7 @@ _LABEL_ROOM: Final = 7.5
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class RatingCurve:
     """One entrant: its path in a square of 100 by 100, and its interval at the end.
 
     ``label_at`` is where its name stands, in percent from the top; None where there is no room for it.
@@ -37,7 +37,7 @@ class Line:
 class History:
     """The chart; ``lines`` in the order of the standings, ``left_out`` of them without a name."""
 
-    lines: Sequence[Line]
+    lines: Sequence[RatingCurve]
     across: Sequence[Tick]
     up: Sequence[Tick]
     left_out: int
@@ -60,7 +60,7 @@ def history(facts: Facts, winner: str | None) -> History | None:
     across = Axis(counts[0], counts[-1])
     labels = _labels([(key, 100 - up.share(ends[key].value or 0.0)) for key in list(ends)[:_LABELS]])
     lines = [
-        Line(
+        RatingCurve(
             name=facts.called(key),
             points=" ".join(f"{across.share(count):.1f},{100 - up.share(rating):.1f}" for count, rating in path),
             end=f"{100 - up.share(path[-1][1]):.2f}%",

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from referee.record import Record
+from referee.league.league import League
+from referee.league.store import Store
 from referee.report.choice import ChosenGame, choose
 from referee.report.counts import bid_rows, seat_table
 from referee.report.cross import heat_map
@@ -20,8 +21,7 @@ from referee.report.times import times
 from referee.report.verdict import judge
 from referee.report.wide import HINTS, LEFT, columns, void_lines
 from referee.statistics.standings import Standings
-from referee.store import Store
-from referee.tournament.league import League
+from referee.umpire.record import Record
 
 
 def write_report(

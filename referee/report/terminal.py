@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from referee.cards import SUIT_NAMES, Card, Mask, cards_in
-from referee.notation.style import Style
 from referee.report.clauses import CONSEQUENCES, clause
-from referee.report.film import Decision, Film, FilmedDeal, Ruled, Step
+from referee.report.film import Decision, Film, FilmedDeal, ReplayRuling, ReplayStep
 from referee.report.harmless import harmless
 from referee.rules import EventKind, Kind, Outcome, action_text, legal_text, unpack_event
+from referee.umpire.notation.style import Style
 
 _ASKED: Final = {
     Kind.BID: "bid",
@@ -51,11 +51,11 @@ def frames(film: Film, seat: int | None = None, symbols: bool = True) -> list[Fr
     style = Style(symbols)
     found: list[Frame] = []
     for number, deal in enumerate(film.deals):
-        found += _Deal(film, number, deal, seat, style).frames()
+        found += _DealFrames(film, number, deal, seat, style).frames()
     return found
 
 
-class _Deal:
+class _DealFrames:
     """The frames of one deal."""
 
     def __init__(self, film: Film, number: int, deal: FilmedDeal, seat: int | None, style: Style) -> None:
@@ -96,7 +96,9 @@ class _Deal:
             return self._deal.pending
         return Decision(steps[number].seat, steps[number].kind, steps[number].legal)
 
-    def _table(self, step: Step | None, asked: Decision | None, trick: Sequence[tuple[int, Card]]) -> Iterator[str]:
+    def _table(
+        self, step: ReplayStep | None, asked: Decision | None, trick: Sequence[tuple[int, Card]]
+    ) -> Iterator[str]:
         """The head, a line a seat, and the trick."""
         deal, film = self._deal, self._film
         trump = deal.trump if step is None else step.trump
@@ -114,7 +116,7 @@ class _Deal:
         laid = "   ".join(f"{film.names[seat]} {self._style.card(card)}" for seat, card in trick)
         yield f"  On the table: {laid or self._style.dash}"
 
-    def _role(self, seat: int, step: Step | None) -> str:
+    def _role(self, seat: int, step: ReplayStep | None) -> str:
         dealer = ["dealer"] if seat == self._deal.dealer else []
         bid = [f"bid {step.bid}" if step.bid else "pitches"] if step is not None and step.pitcher == seat else []
         return f"   ({', '.join(dealer + bid)})" if dealer or bid else ""
@@ -128,7 +130,7 @@ class _Deal:
         legal = set(asked.legal) if asked is not None and to_play else set()
         return " ".join(f"[{self._style.card(card)}]" if card in legal else self._style.card(card) for card in cards)
 
-    def _told(self, step: Step | None, asked: Decision | None) -> str:
+    def _told(self, step: ReplayStep | None, asked: Decision | None) -> str:
         events = self._deal.opening if step is None else step.events
         told = [f"{self._film.names[self._deal.dealer]} deals."] if step is None else []
         if step is not None and step.by_house:
@@ -148,7 +150,7 @@ class _Deal:
         shown = self._style.card(value) if kind in _CARDS else str(value)
         return f"{who} {_WORDS[kind].format(SUIT_NAMES[value] if kind is EventKind.NAME_TRUMP else shown)}."
 
-    def _ruling(self, ruled: Ruled) -> Iterator[str]:
+    def _ruling(self, ruled: ReplayRuling) -> Iterator[str]:
         item, film = ruled.item, self._film
         yield f"! Ruling against {film.names[item.seat]}: {item.rule or item.fault}"
         if self._seat not in (None, item.seat):

@@ -9,7 +9,7 @@ from referee.report.axis import Axis, Tick
 from referee.report.facts import Facts
 from referee.report.figures import milliseconds
 
-_BUCKETS_PER_DOUBLING: Final = 8  # as referee.tournament.summary counts them, in microseconds
+_BUCKETS_PER_DOUBLING: Final = 8  # as referee.league.summary counts them, in microseconds
 _DRAWN_TOGETHER: Final = 4
 
 

@@ -6,13 +6,13 @@ from typing import Literal
 
 from referee.report.figures import UNITS, between, figure
 from referee.statistics.intervals import FEWEST_SETS
-from referee.statistics.standings import Row, Standings
+from referee.statistics.standings import Standings, StandingsRow
 
 Sure = Literal["sure", "open", "early"]
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Headline:
     """``headline`` says who is better, ``sure`` and ``label`` whether that is certain, ``detail`` what it rests on.
 
     ``winner`` is the bot that is shown to be the best, if one is.
@@ -27,7 +27,7 @@ class Verdict:
 
 def judge(
     table: Standings, names: Mapping[str, str], copies: Mapping[str, str], *, finished: bool, same_packs: bool = True
-) -> Verdict:
+) -> Headline:
     """The verdict of standings. ``names``: what to call each entrant; ``copies``: entrant to the bot it is a copy of."""
     ranked = [row for row in table.rows if row.status == "ranked"]
     if not ranked:
@@ -46,23 +46,23 @@ def judge(
     return _open(table, ranked, best, bots, called, names)
 
 
-def _bot(row: Row, copies: Mapping[str, str]) -> str:
+def _bot(row: StandingsRow, copies: Mapping[str, str]) -> str:
     return copies.get(row.entrant) or row.entrant
 
 
-def _early(table: Standings, names: Mapping[str, str], copies: Mapping[str, str], *, finished: bool) -> Verdict:
+def _early(table: Standings, names: Mapping[str, str], copies: Mapping[str, str], *, finished: bool) -> Headline:
     if not table.games and finished:
         told = "No set of this league counts; why not stands below."
-        return Verdict("Nothing was scored.", "early", "no set counts", told)
+        return Headline("Nothing was scored.", "early", "no set counts", told)
     if not table.games:
-        return Verdict("Nothing is known yet.", "early", "no set is closed", "No set of this league is closed.")
+        return Headline("Nothing is known yet.", "early", "no set is closed", "No set of this league is closed.")
     bots = {_bot(row, copies) for row in table.rows}
     if len(bots) == 1 and len(table.rows) > 1:
         bot = bots.pop()
         told = f"{names.get(bot, bot)} played against itself alone: who is better cannot be asked."
-        return Verdict(told, "open", "copies of one bot", _figure(table, table.rows[0], names))
+        return Headline(told, "open", "copies of one bot", _figure(table, table.rows[0], names))
     need = f"A rank needs {FEWEST_SETS} closed sets for each bot; the most that any has is "
-    return Verdict(
+    return Headline(
         "Too early to say who is better.",
         "early",
         "too few sets",
@@ -70,27 +70,27 @@ def _early(table: Standings, names: Mapping[str, str], copies: Mapping[str, str]
     )
 
 
-def _copies(table: Standings, ranked: Sequence[Row], bot: str, names: Mapping[str, str]) -> Verdict:
+def _copies(table: Standings, ranked: Sequence[StandingsRow], bot: str, names: Mapping[str, str]) -> Headline:
     """The verdict where only copies of one bot are ranked."""
     first = [row for row in ranked if row.rank_low == 1]
     if len(first) == len(ranked):
         headline = f"No difference seen between the {len(ranked)} copies of {bot}."
-        return Verdict(headline, "open", "copies of one bot", f"Each gets about {_gets(table, ranked[0])}.")
+        return Headline(headline, "open", "copies of one bot", f"Each gets about {_gets(table, ranked[0])}.")
     ahead = _listed([names.get(row.entrant, row.entrant) for row in first])
     headline = f"Copies of {bot} differ: {ahead} {'is' if len(first) == 1 else 'are'} ahead."
-    return Verdict(headline, "open", "copies of one bot", _figure(table, ranked[0], names))
+    return Headline(headline, "open", "copies of one bot", _figure(table, ranked[0], names))
 
 
 def _won(
     table: Standings,
-    ranked: Sequence[Row],
+    ranked: Sequence[StandingsRow],
     bot: str,
     called: Callable[[str], str],
     copies: Mapping[str, str],
     *,
     finished: bool,
     same_packs: bool,
-) -> Verdict:
+) -> Headline:
     mine = [row for row in ranked if _bot(row, copies) == bot]
     others = [row for row in ranked if _bot(row, copies) != bot]
     number = len({_bot(row, copies) for row in others})
@@ -102,7 +102,7 @@ def _won(
     gets = _gets(table, mine[0])
     waiting = len(table.rows) - len(ranked)
     few = f" {waiting} of {len(table.rows)} have too few sets to be ranked." if waiting else ""
-    return Verdict(
+    return Headline(
         f"{called(bot)} {'won' if finished else 'is ahead'}.",
         "sure",
         f"certain at the {table.confidence:.0%} level" if finished else f"so far, at the {table.confidence:.0%} level",
@@ -113,12 +113,12 @@ def _won(
 
 def _open(
     table: Standings,
-    ranked: Sequence[Row],
+    ranked: Sequence[StandingsRow],
     best: Sequence[str],
     bots: Sequence[str],
     called: Callable[[str], str],
     names: Mapping[str, str],
-) -> Verdict:
+) -> Headline:
     if len(best) == len(bots):
         headline = f"No winner: the {len(bots)} bots cannot be told apart at the top."
         if len(bots) == 2:
@@ -136,7 +136,7 @@ def _open(
         if others and ahead
         else ""
     )
-    return Verdict(
+    return Headline(
         headline,
         "open",
         "not decided",
@@ -148,10 +148,10 @@ def _listed(words: Sequence[str]) -> str:
     return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else "".join(words)
 
 
-def _gets(table: Standings, row: Row) -> str:
+def _gets(table: Standings, row: StandingsRow) -> str:
     interval = between(row.measure)
     return f"{figure(row.measure.mean)} {UNITS[table.measure]} a game" + (f" ({interval})" if interval else "")
 
 
-def _figure(table: Standings, row: Row, names: Mapping[str, str]) -> str:
+def _figure(table: Standings, row: StandingsRow, names: Mapping[str, str]) -> str:
     return f"{names.get(row.entrant, row.entrant)} leads with {_gets(table, row)}."

@@ -5,15 +5,15 @@ from typing import Final
 
 from referee.report.figures import DIGITS, NONE, UNITS, estimate, figure, milliseconds, ranks, rating, skill
 from referee.report.harmless import harmless, name
-from referee.statistics.standings import Row, Standings, VoidSet
+from referee.statistics.standings import Standings, StandingsRow, VoidSet
 
 LEFT: Final = frozenset({"bot"})
 """Columns of words; all others hold figures."""
 
 
-def columns(table: Standings, called: Callable[[str], str] = name) -> Mapping[str, Callable[[Row], str]]:
+def columns(table: Standings, called: Callable[[str], str] = name) -> Mapping[str, Callable[[StandingsRow], str]]:
     """The columns of the standings: heading, and what makes a cell of a row."""
-    adjusted: dict[str, Callable[[Row], str]] = {}
+    adjusted: dict[str, Callable[[StandingsRow], str]] = {}
     if table.share_by == "house replay":
         adjusted["luck-adjusted"] = lambda row: NONE if row.adjusted is None else estimate(row.adjusted, DIGITS)
     return {

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from referee.cards import PACK_MASK, RANKS, SUIT_NAMES, TWO, Mask, cards_in, hand_text
 from referee.rules import play, stock
 from referee.rules.actions import Action, EventKind, Keeps, Kind, Violation, pack_event
-from referee.rules.sense import HELD
+from referee.rules.consistency import HELD
 
 if TYPE_CHECKING:
     from referee.rules.state import Deal

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, Self, get_args, get_origin, get_type_hints
 
-from referee.rules.sense import RuleSetError, check_sense
+from referee.rules.consistency import RuleSetError, check_sense
 
 __all__ = ["RuleSet", "RuleSetError", "allowed_values", "house", "meanings"]
 

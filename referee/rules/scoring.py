@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from referee.cards import JACK, RANKS, SUIT_MASKS, TWO, Card, Mask, Suit, pips_in
 from referee.rules.actions import EventKind, pack_event
+from referee.rules.consistency import POINT_RANKS
 from referee.rules.ranking import left_pedro_of
-from referee.rules.sense import POINT_RANKS
 
 if TYPE_CHECKING:
     from referee.rules.state import Deal

@@ -2,7 +2,7 @@
 
 ``legal`` lists what the seat to decide may do, ``verify`` judges one action, ``apply`` carries it out. All three stand
 on the same phase functions (``auction``, ``turn_up``, ``draw``, ``play``), so there is one source of legality. A deal
-knows every hand; what a seat may see of it is decided in one place elsewhere (``referee.view``).
+knows every hand; what a seat may see of it is decided in one place elsewhere (``referee.umpire.view``).
 """
 
 from collections.abc import Sequence

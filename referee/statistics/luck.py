@@ -3,7 +3,7 @@
 Two ways to take it off are measured here, on the league's own games:
 
 * **Shared packs** (:func:`shared_packs`): each pack played from every seat, so that luck cancels inside a set.
-* **House replay** (:func:`adjust`): plain deals, each with what house players got from the same seats of the same pack
+* **House replay** (:func:`adjust`): plain deals, each with what fallback players got from the same seats of the same pack
   as control variates (Lavenberg and Welch 1981, "A perspective on the use of control variables"). The weights are
   fitted on other sets than those they are used on (cross-fitting; Chernozhukov and others 2018), so a result never
   decides what is taken off itself, and the adjusted mean stays unbiased.
@@ -34,7 +34,7 @@ _MOST_UNITS: Final = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class GameShare:
     """A share of games with its 95 % interval: below 1 games are saved. ``saves``: that is certain at this level."""
 
     value: float
@@ -54,7 +54,7 @@ class Saving:
     ``adjusted``: measures with the luck of the deal taken off, by entrant. ``note``: the same for a reader, if there is any.
     """
 
-    share: Share | None = None
+    share: GameShare | None = None
     by: Literal["shared packs", "house replay", ""] = ""
     adjusted: Mapping[str, Estimate] = field(default_factory=dict)
     note: str = ""
@@ -75,7 +75,7 @@ class Adjusted:
     """Measures with the luck of the deal taken off, by entrant, and what share of games that needs."""
 
     estimates: Mapping[str, Estimate]
-    share: Share
+    share: GameShare
     games: int
 
 
@@ -94,7 +94,7 @@ def saving_of(sets: Sequence[GameSet], measure: MeasureName, seed: str = "") -> 
     return Saving(adjusted.share, "house replay", adjusted.estimates, _house_note(adjusted.share, len(games)))
 
 
-def _shared_note(share: Share, sets: int, games: int) -> str:
+def _shared_note(share: GameShare, sets: int, games: int) -> str:
     if not share.saves:
         return f"Each pack was played from every seat. Whether that saved games is open: {_measured(share)}."
     plain = round(games / share.value)
@@ -104,12 +104,12 @@ def _shared_note(share: Share, sets: int, games: int) -> str:
     )
 
 
-def _measured(share: Share) -> str:
+def _measured(share: GameShare) -> str:
     """The share in words, with its interval."""
     return f"measured here, {share.value:.2f} games tell as much as one of plain deals ({share.low:.2f} to {share.high:.2f})"
 
 
-def _house_note(share: Share, games: int) -> str:
+def _house_note(share: GameShare, games: int) -> str:
     if not share.saves:
         return f"House players have played each deal again. Whether that takes luck off is open: {_measured(share)}."
     plain = round(games / share.value)
@@ -119,7 +119,7 @@ def _house_note(share: Share, games: int) -> str:
     )
 
 
-def shared_packs(sets: Sequence[GameSet], measure: MeasureName, seed: str = "") -> Share | None:
+def shared_packs(sets: Sequence[GameSet], measure: MeasureName, seed: str = "") -> GameShare | None:
     """What share of plain games sets with shared packs need.
 
     None for too few sets, for others than rotated tables, and where nothing differed.
@@ -172,7 +172,7 @@ def adjust(games: Sequence[PlainGame], seed: str = "") -> Adjusted | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
+class _Regression:
     """Weights of the controls, and the mean of each control at each seat."""
 
     weights: Sequence[float]
@@ -184,7 +184,7 @@ class _Line:
         return fsum(weight * (control - centre) for weight, control, centre in own)
 
 
-def _fit(games: Sequence[PlainGame]) -> _Line:
+def _fit(games: Sequence[PlainGame]) -> _Regression:
     """Least squares of figures (less their entrant's mean) on controls (less their seat's mean)."""
     means = _means((key, value) for game in games for key, value in zip(game.entrants, game.figures, strict=True))
     seats, kinds = range(len(games[0].controls)), range(len(games[0].controls[0]))
@@ -201,7 +201,7 @@ def _fit(games: Sequence[PlainGame]) -> _Line:
                     matrix[row][column] += own[row] * own[column]
     for row in kinds:
         matrix[row][row] *= 1.0 + 1e-9  # two controls that always agree share the weight
-    return _Line(solve(cholesky(matrix), right), centres)
+    return _Regression(solve(cholesky(matrix), right), centres)
 
 
 def _means(figures: Iterable[tuple[str, float]]) -> dict[str, float]:
@@ -220,7 +220,7 @@ def _centred(values: Sequence[float]) -> list[float]:
     return [value - mean for value in values]
 
 
-def _share(parts: Sequence[tuple[float, float]], seed: str) -> Share:
+def _share(parts: Sequence[tuple[float, float]], seed: str) -> GameShare:
     """The ratio of two sums over sets, with the interval of 95 % of resamples of sets."""
     random = Random(f"share of games: {seed}").random  # noqa: S311 - repeatable on purpose, guards nothing
     # Beyond so many sets blocks of sets are drawn: as good for sums, and the cost stays bounded.
@@ -229,7 +229,7 @@ def _share(parts: Sequence[tuple[float, float]], seed: str) -> Share:
     count = len(units)
     ratios = sorted(_ratio([units[int(random() * count)] for _ in units]) for _ in range(_RESAMPLES))
     edge = round(_RESAMPLES * 0.025)
-    return Share(_ratio(parts), ratios[edge], ratios[-1 - edge])
+    return GameShare(_ratio(parts), ratios[edge], ratios[-1 - edge])
 
 
 def _ratio(parts: Sequence[tuple[float, float]]) -> float:

@@ -56,7 +56,7 @@ class PlayedGame:
     ``entrants``: entrant key by seat; opaque text. An entrant may hold several seats of one side, never of two sides.
     ``places``: finishing place by seat, 1 is best, ties share a number, partners share theirs.
     ``sides``: 0 when each plays for itself, else seat ``s`` belongs to side ``s % sides``.
-    ``controls``: what house players got from each seat of the same pack (:mod:`referee.tournament.house_replay`), where
+    ``controls``: what fallback players got from each seat of the same pack (:mod:`referee.league.luck_baseline`), where
     the game is a single deal; else empty.
 
     Raises ResultError when the fields contradict one another.

@@ -17,7 +17,7 @@ from referee.statistics.anytime import estimate_at_any_look
 from referee.statistics.awards import gather
 from referee.statistics.comparison import Comparison, compare
 from referee.statistics.intervals import CONFIDENCE, FEWEST_SETS, ROUNDING, agreement
-from referee.statistics.luck import Saving, Share, saving_of
+from referee.statistics.luck import GameShare, Saving, saving_of
 from referee.statistics.paired import Estimate, estimate
 from referee.statistics.plackett_luce import fit_awards
 from referee.statistics.ranks import rank_ranges, separated
@@ -44,7 +44,7 @@ Status = Literal["ranked", "too few to rank", "yardstick"]
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class FaultCounts:
     """What is counted outside the results, for one entrant; passed through to its row.
 
     Counts are over closed sets. Decision times in milliseconds, None where no decision was timed.
@@ -60,7 +60,7 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class StandingsRow:
     """One entrant.
 
     ``rank_low``, ``rank_high``: best and worst rank the data support, 1 the best; None unless ``status`` is "ranked".
@@ -84,7 +84,7 @@ class Row:
     wins: int
     shared_wins: int
     stakes: float
-    tally: Tally
+    tally: FaultCounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,11 +110,11 @@ class Standings:
     status: Status
     sets: int
     games: int
-    rows: tuple[Row, ...]
+    rows: tuple[StandingsRow, ...]
     confidence: float
     resamples: int
     seed: str
-    share: Share | None
+    share: GameShare | None
     share_by: Literal["shared packs", "house replay", ""]
     share_note: str
     draw_probability: float
@@ -138,7 +138,7 @@ _UNRATED: Final = RatingInterval(None, None, None)
 
 
 @dataclass(slots=True)
-class _Counts:
+class _EntrantCounts:
     games: int = 0
     wins: int = 0
     shared_wins: int = 0
@@ -149,7 +149,7 @@ class _Counts:
 
 def standings(  # noqa: PLR0913  # a league has many properties
     sets: Iterable[GameSet],
-    tallies: Mapping[str, Tally],
+    tallies: Mapping[str, FaultCounts],
     *,
     measure: MeasureName = "place",
     entrants: Iterable[str] = (),
@@ -181,7 +181,7 @@ def standings(  # noqa: PLR0913  # a league has many properties
     ratings = rating_intervals(checked, awards, fit_awards(awards)) if checked else {}
     saving = saving_of(checked, measure, seed)
     span = span_of(checked, measure)
-    evidence = _Evidence(
+    evidence = _StandingsInput(
         sorted(names),
         counts,
         comparison,
@@ -217,23 +217,23 @@ def standings(  # noqa: PLR0913  # a league has many properties
 
 
 @dataclass(frozen=True, slots=True)
-class _Evidence:
+class _StandingsInput:
     """All that rows are made of."""
 
     names: Sequence[str]
-    counts: Mapping[str, _Counts]
+    counts: Mapping[str, _EntrantCounts]
     comparison: Comparison
     resampled: Resampled | None
     ratings: Mapping[str, RatingInterval]
     skill_table: SkillTable
-    tallies: Mapping[str, Tally]
+    tallies: Mapping[str, FaultCounts]
     certainty_at_any_look: float | None
     yardstick: str | None
     span: Span
     saving: Saving
 
 
-def _check_skills(table: SkillTable, names: Iterable[str], counts: Mapping[str, _Counts]) -> None:
+def _check_skills(table: SkillTable, names: Iterable[str], counts: Mapping[str, _EntrantCounts]) -> None:
     for key in sorted(names):
         rated = table.skills[key].games if key in table.skills else -1
         played = counts[key].games if key in counts else 0
@@ -242,7 +242,7 @@ def _check_skills(table: SkillTable, names: Iterable[str], counts: Mapping[str, 
             raise ResultError(f"skills: the rater {told}; give it every entrant and exactly these sets")
 
 
-def _rows(evidence: _Evidence) -> tuple[Row, ...]:
+def _rows(evidence: _StandingsInput) -> tuple[StandingsRow, ...]:
     counts, yardstick = evidence.counts, evidence.yardstick
     advantages = dict(zip(evidence.comparison.entrants, evidence.comparison.advantages, strict=True))
     order = sorted(evidence.names, key=lambda key: _sort_key(key, counts.get(key), advantages.get(key), yardstick))
@@ -261,10 +261,10 @@ def _rows(evidence: _Evidence) -> tuple[Row, ...]:
 
 
 def _row(
-    evidence: _Evidence, key: str, ranks: tuple[int, int] | None, advantage: float | None, stability: float | None
-) -> Row:
-    count = evidence.counts.get(key, _Counts())
-    return Row(
+    evidence: _StandingsInput, key: str, ranks: tuple[int, int] | None, advantage: float | None, stability: float | None
+) -> StandingsRow:
+    count = evidence.counts.get(key, _EntrantCounts())
+    return StandingsRow(
         entrant=key,
         status="yardstick" if key == evidence.yardstick else "ranked" if ranks else "too few to rank",
         rank_low=ranks[0] if ranks else None,
@@ -280,11 +280,11 @@ def _row(
         wins=count.wins,
         shared_wins=count.shared_wins,
         stakes=fsum(count.stakes),
-        tally=evidence.tallies.get(key, Tally()),
+        tally=evidence.tallies.get(key, FaultCounts()),
     )
 
 
-def _measure(evidence: _Evidence, count: _Counts) -> Estimate:
+def _measure(evidence: _StandingsInput, count: _EntrantCounts) -> Estimate:
     means, span = count.means, evidence.span
     if evidence.certainty_at_any_look is None:
         return estimate(means, span, fsum(count.trials) / max(len(means), 1))
@@ -296,7 +296,7 @@ def _measure(evidence: _Evidence, count: _Counts) -> Estimate:
 
 
 def _sort_key(
-    key: str, count: _Counts | None, advantage: float | None, yardstick: str | None
+    key: str, count: _EntrantCounts | None, advantage: float | None, yardstick: str | None
 ) -> tuple[int, float, str]:
     """The yardstick of a gauntlet, then entrants with enough sets, with too few, with none; by advantage, then by name."""
     if key == yardstick:
@@ -306,12 +306,12 @@ def _sort_key(
     return int(len(count.means) < FEWEST_SETS), -round(advantage, 12), key
 
 
-def _count(sets: Sequence[GameSet], measure: MeasureName) -> dict[str, _Counts]:
-    counts: dict[str, _Counts] = {}
+def _count(sets: Sequence[GameSet], measure: MeasureName) -> dict[str, _EntrantCounts]:
+    counts: dict[str, _EntrantCounts] = {}
     for games in sets:
         trials = trials_of(games)
         for key, mean in set_means(games, measure).items():
-            count = counts.setdefault(key, _Counts())
+            count = counts.setdefault(key, _EntrantCounts())
             count.means.append(mean)
             count.trials.append(trials)
         for game in games:
@@ -326,7 +326,7 @@ def _count(sets: Sequence[GameSet], measure: MeasureName) -> dict[str, _Counts]:
     return counts
 
 
-def _notes(rows: Sequence[Row], evidence: _Evidence) -> Iterator[str]:
+def _notes(rows: Sequence[StandingsRow], evidence: _StandingsInput) -> Iterator[str]:
     certainty, yardstick = evidence.certainty_at_any_look, evidence.yardstick
     if certainty is not None:
         yield (
@@ -363,7 +363,7 @@ def _each(sets: int) -> str:
     return "the one closed set" if sets == 1 else f"each of {sets} closed sets"
 
 
-def _against(rows: Sequence[Row], evidence: _Evidence, yardstick: str) -> Iterator[str]:
+def _against(rows: Sequence[StandingsRow], evidence: _StandingsInput, yardstick: str) -> Iterator[str]:
     """What a gauntlet shows: the challengers against the bot that all of them have met."""
     yield (
         f"A gauntlet: {yardstick} has met all others, and these not one another except at its tables. The others are ranked "

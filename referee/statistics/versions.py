@@ -15,7 +15,7 @@ from referee.statistics.intervals import two_sided
 from referee.statistics.paired import Estimate
 from referee.statistics.results import GameSet, MeasureName, set_means
 
-Answer = Literal["better", "worse", "same", "open"]
+VersionAnswer = Literal["better", "worse", "same", "open"]
 """What is shown of the new version. ``same``: no difference beyond the margin; ``open``: nothing yet."""
 
 MARGINS: Final[dict[MeasureName, float]] = {"place": 0.05, "stakes": 0.1, "points": 0.1}
@@ -38,7 +38,7 @@ class VersionVerdict:
     beforehand, each game with packs of its own. None where the sets do not say.
     """
 
-    answer: Answer
+    answer: VersionAnswer
     difference: Estimate
     bound: float | None
     margin: float
@@ -95,7 +95,7 @@ def judge_versions(
     )
 
 
-def _answer(difference: Estimate, margin: float, luck: float) -> Answer:
+def _answer(difference: Estimate, margin: float, luck: float) -> VersionAnswer:
     """What the interval shows. Where all games came out the same (``luck`` 0), nothing has shown how they may differ."""
     if difference.low is None or difference.high is None:
         return "open"

@@ -13,16 +13,16 @@ from typing import Any, Final
 from google.protobuf.message import DecodeError
 
 from referee.cards import SUITS, card_text, cards_in, is_card
-from referee.faults import Consequence, Fault
 from referee.oracle import Action as OracleAction
 from referee.oracle import OracleDeal, OracleGame, OracleResult
-from referee.proceedings import DealLog, Irregularity, TableResult
 from referee.protocol import wire
 from referee.protocol.translate import Malformed, read_move
 from referee.rules import Action, Call, Ending, EndReason, Event, EventKind, Kind, Outcome, RuleSet, unpack_event
 from referee.rules.actions import action_text, seat_text
 from referee.rules.scoring import AT_ONCE
-from referee.table import FORFEIT, Table
+from referee.umpire.events import DealLog, Irregularity, TableResult
+from referee.umpire.faults import Consequence, Fault
+from referee.umpire.table import FORFEIT, Table
 
 JUDGED: Final = frozenset({Fault.ILLEGAL_ACTION, Fault.MALFORMED})
 """Faults that can be judged again. All others rest on the referee's clock, or on what it saw of a process."""

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from referee import deals
-from referee.faults import Fault
-from referee.store import FixtureRow, GameRow, Source, StoreError
-from referee.tournament.league import League
-from referee.tournament.plan import LeaguePlan
-from referee.tournament.voids import INTERRUPTED
+from referee.league.league import League
+from referee.league.plan import LeaguePlan
+from referee.league.store import FixtureRow, GameRow, Source, StoreError
+from referee.league.void_reasons import INTERRUPTED
+from referee.umpire.faults import Fault
 from referee.verification.verdict import Check, Divergence, Findings, shown
 
 MOST_LINE: Final = 1024
@@ -34,7 +34,7 @@ _LOST: Final = frozenset(str(fault) for fault in Fault) - {
 
 
 @dataclass(frozen=True, slots=True)
-class Receipt:
+class GameReceipt:
     """One line of a file of receipts: for which entrant, at which seat, with which seed, of which record."""
 
     name: str
@@ -50,12 +50,12 @@ class ReceiptsError(StoreError):
 _REMEDY: Final = "name the file that the bot has written, such as NAME.receipts"
 
 
-def read_receipts(path: Path, commitment: str) -> tuple[list[Receipt], int, int]:
+def read_receipts(path: Path, commitment: str) -> tuple[list[GameReceipt], int, int]:
     """The receipts in a file of the league with that commitment; how many are of other leagues; how many lines are none.
 
     Raises ``ReceiptsError`` if the file cannot be read, or holds no receipt of any league.
     """
-    own: dict[Receipt, None] = {}  # one that came twice counts once
+    own: dict[GameReceipt, None] = {}  # one that came twice counts once
     others = garbled = 0
     if not path.is_file():
         what = "is no plain file" if os.path.lexists(path) else "there is no such file"
@@ -69,7 +69,7 @@ def read_receipts(path: Path, commitment: str) -> tuple[list[Receipt], int, int]
                 elif found["league"] != commitment:
                     others += 1
                 else:
-                    own[Receipt(found["name"], int(found["seat"]), int(found["seed"]), found["record"])] = None
+                    own[GameReceipt(found["name"], int(found["seat"]), int(found["seed"]), found["record"])] = None
     except OSError as error:
         raise ReceiptsError(f"{path} cannot be read: {error.strerror}") from None
     if not own and not others:
@@ -90,7 +90,7 @@ def check_receipts(
         found.add(
             Divergence(Check.RECEIPT, shown(path.name), "no receipt of this league", "receipts with its commitment")
         )
-    by_name: dict[str, list[Receipt]] = defaultdict(list)
+    by_name: dict[str, list[GameReceipt]] = defaultdict(list)
     for one in receipts:
         by_name[one.name].append(one)
     games = source.every_game()
@@ -121,7 +121,7 @@ class _Holder:
         master, rotation = self._plan.master_of(fixture.set_id), fixture.rotation % self._plan.seats
         return deals.bot_seed(master, self._plan.league, fixture.set_id, rotation, seat)
 
-    def compare(self, receipts: Sequence[Receipt], games: Sequence[GameRow], cut: set[str], source: Source) -> str:
+    def compare(self, receipts: Sequence[GameReceipt], games: Sequence[GameRow], cut: set[str], source: Source) -> str:
         """Finds what differs; returns the sentence with the counts."""
         name = shown(self._name)
         if not self._known:
@@ -161,12 +161,12 @@ class _Holder:
         seats: Any = game.summary.get("entrants")
         return seats if isinstance(seats, list) else ()
 
-    def _differs(self, game: GameRow, receipt: Receipt) -> None:
+    def _differs(self, game: GameRow, receipt: GameReceipt) -> None:
         what = f"record of seat {receipt.seat}, for which {shown(self._name)} has a receipt"
         says, should = game.record_digest, receipt.record
         self._found.add(Divergence(Check.RECEIPT, what, says, should, game.number, game.fixture_id))
 
-    def _missing(self, receipt: Receipt, fixtures: Sequence[str]) -> None:
+    def _missing(self, receipt: GameReceipt, fixtures: Sequence[str]) -> None:
         what = f"game for which {shown(self._name)} has a receipt (seat {receipt.seat}, record {receipt.record})"
         self._found.add(Divergence(Check.RECEIPT, what, "nothing", "a game", fixture=fixtures[0] if fixtures else ""))
 

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
-from referee.definitions.problems import plain
+from referee.league.definition.problems import plain
 
 KEPT: Final = 20
 """Divergences that a verdict names; the others are only counted."""
@@ -92,7 +92,7 @@ class Findings:
 
 
 @dataclass(slots=True)
-class Tally:
+class VerificationCounts:
     """Counts while a verification runs."""
 
     games: int = 0
@@ -104,7 +104,7 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class VerificationResult:
     """The outcome of a verification.
 
     ``games`` were replayed and judged, ``superseded`` of them being of packs that were dealt anew later; ``deals``,

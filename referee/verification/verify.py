@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from referee import __version__
-from referee.scheduling.schedule import Schedule
-from referee.store import Exported, FixtureRow, GameRow, SetRow, Source, StoreError
-from referee.tournament.league import League, LeagueError, plan_of, read_league
+from referee.league.league import League, LeagueError, plan_of, read_league
+from referee.league.schedule.schedule import Schedule
+from referee.league.store import Exported, FixtureRow, GameRow, SetRow, Source, StoreError
 from referee.verification.receipts import check_receipts, read_receipts
-from referee.verification.verdict import Check, Divergence, Findings, Tally, Verdict, shown
-from referee.verification.verify_course import Course, check_entrants, check_facts, played_with
+from referee.verification.verdict import Check, Divergence, Findings, VerificationCounts, VerificationResult, shown
+from referee.verification.verify_course import HistoryCheck, check_entrants, check_facts, played_with
 from referee.verification.verify_export import check_export
-from referee.verification.verify_game import Case, Checked, check_game, packs_of
+from referee.verification.verify_game import Checked, StoredGame, check_game, packs_of
 from referee.verification.verify_league import (
     check_definition,
     check_ending,
@@ -41,7 +41,7 @@ def verify(
     commitment: str | None = None,
     record_root: str | None = None,
     receipts: Sequence[Path] = (),
-) -> Verdict:
+) -> VerificationResult:
     """Verifies the league of a store (or of anything that holds the same facts), also while it is being played.
 
     ``commitment`` and ``record_root`` are what was published elsewhere, if it was: whoever can rewrite a store can make
@@ -84,7 +84,7 @@ class _Verification:
         self._source, self._progress, self._receipts = source, progress, receipts
         self._told: list[str] = []
         self._published = commitment, record_root
-        self.found, self._tally = Findings(), Tally()
+        self.found, self._tally = Findings(), VerificationCounts()
         self._league: League | None = None
         self._sets: list[SetRow] = []
         self._misplaced: list[Divergence] = []
@@ -109,7 +109,7 @@ class _Verification:
             found.add(one)
         check_standings(league, self._sets, counting, found)
         check_facts(league, schedule, sets, found)
-        Course(source, league, schedule, sets, games, found).check()
+        HistoryCheck(source, league, schedule, sets, games, found).check()
         self._roots = check_roots(league, source, self._sets, counting, found, self._published[1])
         plan, fixtures = plan_of(league, Path(), "none"), {row.id: row for row in source.fixtures()}
         for path in self._receipts:
@@ -128,7 +128,7 @@ class _Verification:
         counting, version = [], played_with(league)
         for done, (row, counts) in enumerate(sort_games(games, planned, sets, self.found), 1):
             try:
-                case = Case(plan, packs, row, planned[row.fixture_id], self._source.record(row.number))
+                case = StoredGame(plan, packs, row, planned[row.fixture_id], self._source.record(row.number))
                 own = rulings.get(row.number, None if not counts and row.attempt is None else [])
                 checked = check_game(case, own, lenient=version == "0.1.0", older=version != __version__)
             except _GARBLED as error:
@@ -152,10 +152,10 @@ class _Verification:
             tally.rulings += judged.rulings
             tally.unproven += judged.unproven
 
-    def verdict(self) -> Verdict:
+    def verdict(self) -> VerificationResult:
         """What came of it."""
         tally, league = self._tally, self._league
-        return Verdict(
+        return VerificationResult(
             league=league.name if league else self._source.path.name,
             commitment=league.commitment if league else "",
             games=tally.games,
@@ -170,7 +170,7 @@ class _Verification:
             **self._roots,
         )
 
-    def _notes(self, league: League, tally: Tally) -> tuple[str, ...]:
+    def _notes(self, league: League, tally: VerificationCounts) -> tuple[str, ...]:
         try:
             return (*notes(league, self._sets, tally.superseded), *self._told)
         except _GARBLED:  # it has been found

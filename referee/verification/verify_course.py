@@ -10,19 +10,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
-from referee.faults import Fault
-from referee.scheduling.schedule import PlannedSet, Schedule
-from referee.store import FaultRow, GameRow, SetRow, Source
-from referee.store.export_form import FILES, LEAGUE
-from referee.store.public import PRIVATE
-from referee.tournament.league import League
-from referee.tournament.voids import (
+from referee.league.league import League
+from referee.league.schedule.schedule import PlannedSet, Schedule
+from referee.league.store import FaultRow, GameRow, SetRow, Source
+from referee.league.store.export_format import FILES, LEAGUE
+from referee.league.store.public import PRIVATE
+from referee.league.void_reasons import (
     INTERRUPTED,
     MOST_NO_CONTESTS,
     never_contested,
     withdrawn_early,
     withdrawn_from,
 )
+from referee.umpire.faults import Fault
 from referee.verification.verdict import Check, Divergence, Findings, shown
 
 _TIME: Final = re.compile(r"\d{4}-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-6]\d\.\d{3}\+00:00")
@@ -122,7 +122,7 @@ def kept_sets(league: League) -> frozenset[str]:
     return frozenset(one for entry in league.facts.get("earlier", ()) for one in entry["sets"])
 
 
-class Course:
+class HistoryCheck:
     """What happened in a league, from its attempts and faults; ``check`` finds what does not belong together."""
 
     def __init__(

@@ -5,11 +5,11 @@ import shlex
 from collections.abc import Sequence
 from typing import Any
 
-from referee.store import Exported, GameRow, StoreError
-from referee.store.export_form import MANIFEST, dumped, export_schema
-from referee.store.exported import PARTS
-from referee.tournament.export import DEFINITION, SCHEMA, definition_toml
-from referee.tournament.league import League
+from referee.league.export import DEFINITION, SCHEMA, definition_toml
+from referee.league.league import League
+from referee.league.store import Exported, GameRow, StoreError
+from referee.league.store.export_format import MANIFEST, dumped, export_schema
+from referee.league.store.exported import PARTS
 from referee.verification.verdict import Check, Findings
 
 

@@ -6,8 +6,14 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from referee.cards import cards_text
-from referee.faults import Fault
-from referee.record import (
+from referee.league.plan import GamePlan, LeaguePlan
+from referee.league.store import FixtureRow, GameRow
+from referee.league.summary import summarise
+from referee.rules import RuleSet, RuleSetError
+from referee.rules.actions import seat_text
+from referee.umpire.fallback_player import fallback_move
+from referee.umpire.faults import Fault
+from referee.umpire.record import (
     FORMAT,
     Record,
     RecordError,
@@ -18,23 +24,17 @@ from referee.record import (
     result_digest,
     write_record,
 )
-from referee.rules import RuleSet, RuleSetError
-from referee.rules.actions import seat_text
-from referee.seats.house import house
-from referee.store import FixtureRow, GameRow
-from referee.table import Table
-from referee.tournament.plan import GamePlan, LeaguePlan
-from referee.tournament.summary import summarise
+from referee.umpire.table import Table
+from referee.umpire.view import Turn
 from referee.verification.judge import Disagreement, Judged, judge_game, opinion
 from referee.verification.verdict import Check, Divergence, shown
-from referee.view import Turn
 
 Packs = Callable[[str, int, int], str]
 """The pack of a set's deal: (set, deal from 0, redeal) to its cards as text."""
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class StoredGame:
     """A stored game, and what is known about it from elsewhere: the schedule, the league, its packs."""
 
     plan: LeaguePlan
@@ -70,7 +70,7 @@ OVERRUN_US: Final = 1_000_000
 
 
 def check_game(
-    case: Case, rulings: Sequence[Mapping[str, Any]] | None, *, lenient: bool = False, older: bool = True
+    case: StoredGame, rulings: Sequence[Mapping[str, Any]] | None, *, lenient: bool = False, older: bool = True
 ) -> Checked:
     """Verifies one game. ``rulings`` are its stored rows, ``None`` where none are kept.
 
@@ -91,7 +91,7 @@ def check_game(
     return Checked(row, table, judged, found)
 
 
-def _header(case: Case, older: bool) -> Divergence | None:
+def _header(case: StoredGame, older: bool) -> Divergence | None:
     """Whose game the record says it is, and by which rules and limits it was played."""
     spec = case.plan.spec(case.game, 1)
     expected: Record = {
@@ -113,7 +113,7 @@ def _header(case: Case, older: bool) -> Divergence | None:
     return _rules(case, spec.rules, older)
 
 
-def _rules(case: Case, rules: RuleSet, older: bool) -> Divergence | None:
+def _rules(case: StoredGame, rules: RuleSet, older: bool) -> Divergence | None:
     stored, expected = case.record.get("rules"), rules.as_dict()
     if stored == expected:
         return None
@@ -127,7 +127,7 @@ def _rules(case: Case, rules: RuleSet, older: bool) -> Divergence | None:
     return case.differs(Check.RECORD, f"rules.{path}", theirs, ours)
 
 
-def _packs(case: Case) -> Divergence | None:
+def _packs(case: StoredGame) -> Divergence | None:
     """Every pack follows from the master."""
     deals = case.record.get("deals")
     if not isinstance(deals, list) or not deals:
@@ -140,7 +140,7 @@ def _packs(case: Case) -> Divergence | None:
     return None
 
 
-def _pack_differs(case: Case, number: int, stored: object, pack: str) -> Divergence:
+def _pack_differs(case: StoredGame, number: int, stored: object, pack: str) -> Divergence:
     cards, ours = stored.split(" ") if isinstance(stored, str) else [], pack.split(" ")
     place = next((i for i, (a, b) in enumerate(zip(cards, ours, strict=False)) if a != b), None)
     if place is None or len(cards) != len(ours):
@@ -148,7 +148,7 @@ def _pack_differs(case: Case, number: int, stored: object, pack: str) -> Diverge
     return case.differs(Check.PACK, f"card {place + 1} from the top", cards[place], ours[place], number + 1)
 
 
-def _replayed(case: Case, overrun_us: int) -> tuple[Table | None, Divergence | None]:
+def _replayed(case: StoredGame, overrun_us: int) -> tuple[Table | None, Divergence | None]:
     wrong: list[str] = []
 
     def charged(turn: Turn, fault: Fault | None, time: object) -> None:
@@ -165,7 +165,7 @@ def _replayed(case: Case, overrun_us: int) -> tuple[Table | None, Divergence | N
             wrong.append(f"{place} {time} us, but no answer is taken after {most} (time for the move, and the bank)")
 
     try:
-        table = replay(case.record, house, charged)
+        table = replay(case.record, fallback_move, charged)
     except RecordError as error:
         deal = 0 if error.table is None else len(error.table.deals)
         sentence = str(error).removeprefix(f"deal {deal}, ")
@@ -177,7 +177,7 @@ def _replayed(case: Case, overrun_us: int) -> tuple[Table | None, Divergence | N
     return table, case.differs(Check.CLOCK, "a charged time", wrong[0]) if wrong else None
 
 
-def _rebuilt(case: Case, table: Table) -> Divergence | None:
+def _rebuilt(case: StoredGame, table: Table) -> Divergence | None:
     """The record that the replayed table writes is the stored one, to the last byte."""
     again = write_record(table, case.plan.about(case.game))
     again["rules"] = case.record["rules"]
@@ -188,7 +188,7 @@ def _rebuilt(case: Case, table: Table) -> Divergence | None:
     return case.differs(Check.REPLAY, path, theirs, ours, int(place[1]) + 1 if place else 0)
 
 
-def _judged(case: Case, table: Table, first: Divergence | None) -> tuple[Judged | None, Divergence | None]:
+def _judged(case: StoredGame, table: Table, first: Divergence | None) -> tuple[Judged | None, Divergence | None]:
     try:
         return judge_game(table), first
     except Disagreement as error:
@@ -199,7 +199,7 @@ def _judged(case: Case, table: Table, first: Divergence | None) -> tuple[Judged 
     return None, first or found
 
 
-def _true_row(case: Case, table: Table | None, found: list[Divergence]) -> GameRow:
+def _true_row(case: StoredGame, table: Table | None, found: list[Divergence]) -> GameRow:
     """The row as it should be, each difference to the stored one found."""
     row, record = case.row, case.record
     try:
@@ -219,7 +219,7 @@ def _true_row(case: Case, table: Table | None, found: list[Divergence]) -> GameR
     return GameRow(row.fixture_id, row.redeal, row.number, own, result, summary)
 
 
-def _rulings(case: Case, rulings: Sequence[Mapping[str, Any]] | None) -> Divergence | None:
+def _rulings(case: StoredGame, rulings: Sequence[Mapping[str, Any]] | None) -> Divergence | None:
     """The rows of rulings say what the record says."""
     irregular = case.record.get("irregular")
     if rulings is None or not isinstance(irregular, list):
@@ -233,7 +233,7 @@ def _rulings(case: Case, rulings: Sequence[Mapping[str, Any]] | None) -> Diverge
     return case.differs(Check.RULING, f"rulings{path}", theirs, ours)
 
 
-def _ruling_row(case: Case, number: int, entry: Any) -> dict[str, Any]:
+def _ruling_row(case: StoredGame, number: int, entry: Any) -> dict[str, Any]:
     told = entry if isinstance(entry, dict) else {}
     seat = told.get("seat")
     seats = case.fixture.seats

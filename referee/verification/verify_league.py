@@ -9,16 +9,16 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from referee import __version__, deals
-from referee.record import first_difference
-from referee.scheduling.schedule import Schedule, ScheduleError, plan
-from referee.seats.house import HOUSE_VERSION
+from referee.league.early_stop import find_ending
+from referee.league.league import League, rules_of, source_digest
+from referee.league.roots import first_record_root, record_root, result_root, scheme_of
+from referee.league.schedule.schedule import Schedule, ScheduleError, plan
+from referee.league.standings import closed_sets, table_from
+from referee.league.store import FixtureRow, GameRow, SetRow, Source, chain_next, chain_start
+from referee.league.store.chain import FIRST_SCHEME, SCHEME
 from referee.statistics.resample import RESAMPLES
-from referee.store import FixtureRow, GameRow, SetRow, Source, chain_next, chain_start
-from referee.store.chain import FIRST_SCHEME, SCHEME
-from referee.tournament.ending import find_ending
-from referee.tournament.league import League, rules_of, source_digest
-from referee.tournament.roots import first_record_root, record_root, result_root, scheme_of
-from referee.tournament.table_of import closed_sets, table_from
+from referee.umpire.fallback_player import FALLBACK_VERSION
+from referee.umpire.record import first_difference
 from referee.verification.verdict import Check, Divergence, Findings, shown
 
 MOST_RESAMPLES: Final = 20_000
@@ -272,8 +272,8 @@ def notes(league: League, sets: Sequence[SetRow], superseded: int) -> Iterator[s
         yield f"Sets kept from earlier seasons: {kept}, with packs that were committed to then: {commitments}"
     code = facts.get("code")
     played = code if isinstance(code, dict) else {}
-    if played.get("house") != HOUSE_VERSION:
-        yield f"Played with house@{played.get('house')}, replayed with house@{HOUSE_VERSION}: games with forfeits may differ."
+    if played.get("house") != FALLBACK_VERSION:
+        yield f"Played with house@{played.get('house')}, replayed with house@{FALLBACK_VERSION}: games with forfeits may differ."
     if played.get("referee") != __version__:
         yield f"Played with referee {played.get('referee')}, verified with {__version__}."
     elif played.get("source", source_digest()) != source_digest():

@@ -1,4 +1,4 @@
-"""Plays bad bots in short laps, beside good ones, and gathers what was found of each. It is no bot."""
+"""Plays bad bots in short legs, beside good ones, and gathers what was found of each. It is no bot."""
 
 import asyncio
 import re
@@ -11,20 +11,20 @@ from shutil import rmtree
 from tempfile import mkdtemp
 from typing import Any, Final
 
-from referee._bot_turn import Turn as BotTurn
+from referee.bot._turn import Turn as BotTurn
 from referee.deals import seeded_master
-from referee.faults import PROFILES, Fault, Profile
-from referee.hall import Hall, Local
-from referee.proceedings import Limits, Ruling
+from referee.umpire.faults import PROFILES, Fault, Profile
+from referee.net.dispatcher import Dispatcher, InProcessPlayer
+from referee.umpire.events import TimeLimits, Ruling
 from referee.protocol.translate import turn_message
-from referee.record import Record, result_digest, write_record
+from referee.umpire.record import Record, result_digest, write_record
 from referee.rules import Action, variant
-from referee.seats.limits import Limits as BotLimits
-from referee.seats.program import Command
-from referee.table import Table
-from referee.tournament.lap import Lap
-from referee.tournament.plan import BotPlan, GamePlan, LeaguePlan
-from referee.view import Turn
+from referee.sandbox.limits import ResourceLimits as BotLimits
+from referee.sandbox.command import Command
+from referee.umpire.table import Table
+from referee.league.play.leg import Leg
+from referee.league.plan import BotPlan, GamePlan, LeaguePlan
+from referee.umpire.view import Turn
 
 FOLDER: Final = Path(__file__).parent
 GOOD: Final = ("good", "good#2", "good#3")
@@ -32,15 +32,15 @@ NO_BOTS: Final = {"raw", "http2", "attacks", "leagues", "test_badbots", "good"}
 BOXED: Final = {"snoops", "starts_many_processes", "crashes"}
 """Bad bots that play once more, shut in by bubblewrap."""
 
-A_LAP: Final = 12
-"""Bad bots in one lap: more would all start at once."""
+A_LEG: Final = 12
+"""Bad bots in one leg: more would all start at once."""
 
 STALL: Final = "the referee stalled for "
 REPLAYS: Final = 10
 """How often a game is played again that is no contest for a stall of ours, as a league plays it again: a busy machine has many."""
 
-SLOW: Final = Limits(1_500_000, 0, 0)
-PATIENT: Final = Limits(60_000_000, 0, 0)
+SLOW: Final = TimeLimits(1_500_000, 0, 0)
+PATIENT: Final = TimeLimits(60_000_000, 0, 0)
 TIGHT: Final = BotLimits(memory_mib=128, processes=8, descriptors=64, output_total=1 << 20)
 
 
@@ -54,7 +54,7 @@ class BadBot:
     games: str
     says: str
     perhaps: frozenset[str]
-    lap: str
+    leg: str
     variant: str
     seats: int
     seed: str
@@ -63,7 +63,7 @@ class BadBot:
 
 @dataclass(slots=True)
 class Findings:
-    """What a lap found. Verdicts are ``FAULT`` or ``FAULT RULE``."""
+    """What a leg found. Verdicts are ``FAULT`` or ``FAULT RULE``."""
 
     verdicts: dict[str, set[str]] = field(default_factory=dict)
     sentences: dict[str, list[str]] = field(default_factory=dict)
@@ -107,8 +107,8 @@ class Findings:
         pass
 
 
-class Sink:
-    """``Findings`` by the names that a lap calls."""
+class EventSink:
+    """``Findings`` by the names that a leg calls."""
 
     def __init__(self, findings: Findings) -> None:
         self._findings = findings
@@ -134,7 +134,7 @@ def _read(path: Path) -> BadBot:
         games=said["Games"],
         says=said.get("Says", ""),
         perhaps=_verdicts(said.get("Perhaps", "none")),
-        lap=said.get("Lap", "plain"),
+        leg=said.get("Lap", "plain"),
         variant=said.get("Variant", "auction-pitch"),
         seats=int(said.get("Seats", "3")),
         seed=said.get("Seed", ""),
@@ -146,29 +146,29 @@ def _verdicts(text: str) -> frozenset[str]:
     return frozenset() if text == "none" else frozenset(text.split(", "))
 
 
-def laps() -> dict[str, list[BadBot]]:
-    """The bots that play together, by the name of their lap."""
+def legs() -> dict[str, list[BadBot]]:
+    """The bots that play together, by the name of their leg."""
     groups: dict[str, list[BadBot]] = {}
     for bot in bad_bots().values():
-        groups.setdefault(f"{bot.lap} {bot.variant}", []).append(bot)
+        groups.setdefault(f"{bot.leg} {bot.variant}", []).append(bot)
     groups["boxed auction-pitch"] = [bot for bot in bad_bots().values() if bot.name in BOXED]
     return {
-        f"{name} {start // A_LAP}": bots[start : start + A_LAP]
+        f"{name} {start // A_LEG}": bots[start : start + A_LEG]
         for name, bots in groups.items()
-        for start in range(0, len(bots), A_LAP)
+        for start in range(0, len(bots), A_LEG)
     }
 
 
-def lap_of(name: str) -> str:
-    """The lap in which a bad bot plays."""
-    return next(lap for lap, bots in laps().items() if any(bot.name == name for bot in bots))
+def leg_of(name: str) -> str:
+    """The leg in which a bad bot plays."""
+    return next(leg for leg, bots in legs().items() if any(bot.name == name for bot in bots))
 
 
 @cache
-def play(lap: str) -> Findings:
-    """Plays a lap, once a process."""
-    bots = laps()[lap]
-    kind = lap.partition(" ")[0]
+def play(leg: str) -> Findings:
+    """Plays a leg, once a process."""
+    bots = legs()[leg]
+    kind = leg.partition(" ")[0]
     plan = plan_of(bots, Path(mkdtemp(prefix="badbots-")))
     if kind == "slow":
         plan = replace(plan, limits=SLOW, profile=Profile("slow", 0, 2))
@@ -179,7 +179,7 @@ def play(lap: str) -> Findings:
     games = games_of(bots, plan)
     findings = Findings(expected={game.fixture_id: expected(plan, game) for game in games if game.set_id == "control"})
     for _ in range(REPLAYS):
-        asyncio.run(ImpatientLap(plan, games, Sink(findings), asyncio.Event()).play())
+        asyncio.run(ImpatientLap(plan, games, EventSink(findings), asyncio.Event()).play())
         games = [game for game in games if game.fixture_id in findings.stalled]
         findings.stalled.clear()
         if not games:
@@ -192,14 +192,14 @@ def play(lap: str) -> Findings:
     return findings
 
 
-class ImpatientLap(Lap):
-    """A lap in which good bots have all the time of the world to start, and those that never will have little."""
+class ImpatientLap(Leg):
+    """A leg in which good bots have all the time of the world to start, and those that never will have little."""
 
-    async def _admit(self, doors: Any, folder: Path) -> None:
-        await super()._admit(doors, folder)
-        for (key, _), keeper in self._keepers.items():
+    async def _admit(self, endpoints: Any, folder: Path) -> None:
+        await super()._admit(endpoints, folder)
+        for (key, _), supervisor in self._supervisors.items():
             never = key in {"starts_slowly", "speaks_another_protocol"}
-            keeper.start_seconds = 2.0 if never else 60.0  # type: ignore[attr-defined]
+            supervisor.start_seconds = 2.0 if never else 60.0  # type: ignore[attr-defined]
 
 
 def plan_of(bots: Sequence[BadBot], logs: Path) -> LeaguePlan:
@@ -254,7 +254,7 @@ def expected(plan: LeaguePlan, game: GamePlan) -> str:
 
     ids = count(1)
     table = Table(plan.spec(game, 1), partial(plan.pack, game), ids.__next__, good_choice)
-    Hall(finish).open(table, [Local(good_choice)] * plan.seats)
+    Dispatcher(finish).open(table, [InProcessPlayer(good_choice)] * plan.seats)
     return result_digest(found[0])
 
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from referee.faults import Fault
+from referee.umpire.faults import Fault
 from referee.rules.conduct import WHOLE_BOOK
-from referee.seats.trees import marker_of, owner, processes
-from tests.badbots.leagues import BOXED, GOOD, BadBot, Findings, bad_bots, lap_of, laps, play
+from referee.sandbox.process_tree import marker_of, owner, processes
+from tests.badbots.leagues import BOXED, GOOD, BadBot, Findings, bad_bots, leg_of, legs, play
 
 BOTS = bad_bots()
-LAPS = [pytest.param(lap, marks=pytest.mark.needs("bwrap") if "boxed" in lap else ()) for lap in laps()]
+LEGS = [pytest.param(leg, marks=pytest.mark.needs("bwrap") if "boxed" in leg else ()) for leg in legs()]
 PLAIN = re.compile(r"[\x20-\x7e]{10,400}")
 
 
@@ -51,7 +51,7 @@ def check(bot: BadBot, findings: Findings) -> None:
 
 @pytest.mark.parametrize("name", BOTS)
 def test_a_bad_bot_gets_the_verdict_that_it_states(name: str) -> None:
-    check(BOTS[name], play(lap_of(name)))
+    check(BOTS[name], play(leg_of(name)))
 
 
 @pytest.mark.needs("bwrap")
@@ -60,35 +60,35 @@ def test_shut_in_it_gets_the_same_verdict(name: str) -> None:
     check(BOTS[name], play("boxed auction-pitch 0"))
 
 
-@pytest.mark.parametrize("lap", LAPS)
-def test_the_good_bots_are_blamed_for_nothing_and_their_own_games_are_what_they_always_are(lap: str) -> None:
-    findings = play(lap)
+@pytest.mark.parametrize("leg", LEGS)
+def test_the_good_bots_are_blamed_for_nothing_and_their_own_games_are_what_they_always_are(leg: str) -> None:
+    findings = play(leg)
     assert not set(GOOD) & findings.verdicts.keys()
     assert not set(GOOD) & findings.withdrawn.keys()
     assert {key: findings.digests[key] for key in findings.expected} == findings.expected
     assert len(findings.expected) == 2
 
 
-@pytest.mark.parametrize("lap", LAPS)
-def test_every_game_ends_with_a_result_unless_its_bot_was_given_up(lap: str) -> None:
-    findings = play(lap)
+@pytest.mark.parametrize("leg", LEGS)
+def test_every_game_ends_with_a_result_unless_its_bot_was_given_up(leg: str) -> None:
+    findings = play(leg)
     assert not findings.no_contests
     assert not findings.stalled
-    given_up = {bot.name for bot in laps()[lap] if bot.games == "none"}
+    given_up = {bot.name for bot in legs()[leg] if bot.games == "none"}
     assert findings.withdrawn.keys() == given_up
-    assert len(findings.records) == 2 + 2 * (len(laps()[lap]) - len(given_up))
+    assert len(findings.records) == 2 + 2 * (len(legs()[leg]) - len(given_up))
 
 
-@pytest.mark.parametrize("lap", LAPS)
-def test_nothing_is_left_running_or_lying_about(lap: str) -> None:
-    play(lap)
+@pytest.mark.parametrize("leg", LEGS)
+def test_nothing_is_left_running_or_lying_about(leg: str) -> None:
+    play(leg)
     assert [pid for pid in processes() if (marker_of(pid) or "").startswith(owner())] == []
     assert list(Path(tempfile.gettempdir()).glob(f"bot-{owner()}.*")) == []
 
 
 @pytest.mark.needs("bwrap")
 def test_who_snoops_finds_much_outside_of_a_sandbox_and_nothing_inside() -> None:
-    assert "FOUND" in play(lap_of("snoops")).logs["snoops"]
+    assert "FOUND" in play(leg_of("snoops")).logs["snoops"]
     assert "FOUND" not in play("boxed auction-pitch 0").logs["snoops"]
 
 

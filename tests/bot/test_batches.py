@@ -7,8 +7,8 @@ from typing import Any
 import grpc
 import pytest
 
-from referee import _bot_session as session
 from referee.bot import Bot, Call, Card, EventKind, Kind, Objective, Suit, Turn, events, parse_cards, wire
+from referee.bot import _session as session
 from referee.rules.actions import pack_event
 from tests.sdk import FAREWELL, Scripted, one_batch, play, play_turn
 

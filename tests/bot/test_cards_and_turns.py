@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee import _bot_cards as bot_cards
-from referee import _bot_chance as chance
 from referee import cards, rules
 from referee.bot import Call, Card, EventKind, Keeps, Kind, Objective, Suit, Turn, parse_cards, wire
+from referee.bot import _cards as bot_cards
+from referee.bot import _random as chance
 from referee.rules.actions import pack_event
 from tests.sdk import play_turn
 

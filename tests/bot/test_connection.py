@@ -16,12 +16,12 @@ from typing import Any, Final
 import grpc
 import pytest
 
-from referee import _bot_cards as bot_cards
-from referee import _bot_chance as chance
-from referee import _bot_session as session
-from referee import _bot_turn as bot_turn
-from referee._bot_dial import Address, AddressError, Patience, read_address, serve
 from referee.bot import Bot, Turn, wire
+from referee.bot import _cards as bot_cards
+from referee.bot import _random as chance
+from referee.bot import _session as session
+from referee.bot import _turn as bot_turn
+from referee.bot._dial import Address, AddressError, Patience, read_address, serve
 from tests.sdk import FAREWELL, ROOT, SHORT, Script, Scripted, lowest, one_batch, play, play_turn, referee
 from tests.tls import CERTIFICATE
 
@@ -92,7 +92,7 @@ def test_answers_are_not_worked_out_for_a_referee_that_is_gone() -> None:
                 Flag().wait(0.01)
         return turn.legal[0]
 
-    class Watched(session.Session):
+    class Monitored(session.BotClient):
         def _answer(self, turns: Any, batch: Any, stream: Any) -> None:
             streams.append(stream)
             super()._answer(turns, batch, stream)
@@ -103,7 +103,7 @@ def test_answers_are_not_worked_out_for_a_referee_that_is_gone() -> None:
         grpc.insecure_channel(environ["REFEREE_ADDRESS"]) as channel,
         pytest.raises(grpc.RpcError),
     ):
-        Watched(Bot(), choose).play(channel, ())
+        Monitored(Bot(), choose).play(channel, ())
     assert asked == [1, 2]
 
 

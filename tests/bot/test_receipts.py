@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from referee._bot_receipts import Receipts, receipts_for
 from referee.bot import wire
-from referee.verification.receipts import Receipt, read_receipts
+from referee.bot._receipts import Receipts, receipts_for
+from referee.verification.receipts import GameReceipt, read_receipts
 
 LEAGUE = "ab" * 32
 
@@ -21,7 +21,11 @@ def test_a_line_a_game_is_appended_and_read_back(tmp_path: Path) -> None:
         kept = Receipts(str(path))
         kept.joined("one + two", LEAGUE)
         kept.keep([one(seed) for seed in seeds])
-    assert read_receipts(path, LEAGUE) == ([Receipt("one + two", 2, seed, f"{seed:064x}") for seed in (1, 2, 3)], 0, 0)
+    assert read_receipts(path, LEAGUE) == (
+        [GameReceipt("one + two", 2, seed, f"{seed:064x}") for seed in (1, 2, 3)],
+        0,
+        0,
+    )
     assert read_receipts(path, "cd" * 32) == ([], 3, 0)
     assert path.read_text().startswith("allfours-receipt/1 20")
     assert path.stat().st_mode & 0o777 == 0o600
@@ -33,9 +37,9 @@ def test_a_line_that_a_crash_has_cut_is_ended_and_read_by_nobody(tmp_path: Path)
     kept.joined("far", LEAGUE)
     kept.keep([one(1), one(2)])
     path.write_bytes(path.read_bytes()[:-20])
-    assert read_receipts(path, LEAGUE) == ([Receipt("far", 2, 1, f"{1:064x}")], 0, 1)
+    assert read_receipts(path, LEAGUE) == ([GameReceipt("far", 2, 1, f"{1:064x}")], 0, 1)
     kept.keep([one(2), one(2)])
-    assert read_receipts(path, LEAGUE)[0] == [Receipt("far", 2, seed, f"{seed:064x}") for seed in (1, 2)]
+    assert read_receipts(path, LEAGUE)[0] == [GameReceipt("far", 2, seed, f"{seed:064x}") for seed in (1, 2)]
 
 
 def test_where_nothing_can_be_written_it_is_said_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

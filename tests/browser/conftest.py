@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from referee.league.store import Store
 from referee.report import write_replay, write_report
-from referee.store import Store
 from tests.report.made_leagues import PLAYERS, make_league, open_league
 
 SCREENS = {"phone": (375, 740), "desktop": (1200, 900)}
 
 
 @dataclass
-class Watched:
+class Monitored:
     """A page, and everything that it complained about."""
 
     page: Page
@@ -49,7 +49,7 @@ def look(browser: Browser) -> Opener:
     ) -> Iterator[Page]:
         width, height = SCREENS[screen]
         context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": height}, **options)  # type: ignore[arg-type]
-        watched = Watched(context.new_page())
+        watched = Monitored(context.new_page())
         watched.page.on("console", lambda message: watched.complaints.append(message.text))
         watched.page.on("pageerror", lambda error: watched.complaints.append(str(error)))
         watched.page.on("dialog", lambda dialog: watched.complaints.append(dialog.message))
@@ -64,7 +64,7 @@ def look(browser: Browser) -> Opener:
     return open_file
 
 
-def _note(watched: Watched, url: str) -> None:
+def _note(watched: Monitored, url: str) -> None:
     if not url.startswith("file:"):
         watched.complaints.append(f"asks for {url}")
 

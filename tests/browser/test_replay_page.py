@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from referee.cards import RANKS, SUIT_NAMES, cards_in, cards_text
+from referee.league.store import Store
 from referee.report import write_replay
 from referee.report.film import Film, film
 from referee.rules import variant_names
-from referee.store import Store
 from tests.report.made_leagues import PLAYERS, make_league, open_league
 from tests.report.test_film import a_league
 

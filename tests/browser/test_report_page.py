@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
+from referee.league.store import Store
 from referee.report import gather, write_report
-from referee.store import Store
 from tests.browser.conftest import SCREENS
 from tests.report.made_leagues import make_league, open_league
 from tests.report.test_report import HOSTILE

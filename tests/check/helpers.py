@@ -13,7 +13,7 @@ from referee.check.plan import Plan, clock
 from referee.check.runs import Report, check
 from referee.check.verdict import Verdict
 from referee.rules import RuleSet, variant
-from referee.seats.program import Command
+from referee.sandbox.command import Command
 
 SCHEMAS: Final = Path(__file__).resolve().parents[2] / "referee" / "check" / "schemas"
 ZOO: Final = Path(__file__).parent / "zoo"

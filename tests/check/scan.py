@@ -12,9 +12,9 @@ from referee.check.plan import Plan, clock
 from referee.check.runs import check
 from referee.check.sample import seat_counts
 from referee.check.verdict import Exit
-from referee.entrants.bot_source import find_bot
+from referee.league.entrants.bot_source import find_bot
 from referee.rules import variant, variant_names
-from referee.seats.program import Command
+from referee.sandbox.command import Command
 
 BOTS: Final = ("random", "careful")
 

@@ -9,14 +9,14 @@ import pytest
 
 from referee.check.ask import Reply, ask, legal_words, moment
 from referee.check.plan import Plan, clock
-from referee.record import RecordError, replay
 from referee.rules import variant
-from referee.seats.house import house
-from referee.seats.program import Command
-from tests.tournament.inprocess import record_of, reneges, stumbles
+from referee.sandbox.command import Command
+from referee.umpire.fallback_player import fallback_move
+from referee.umpire.record import RecordError, replay
+from tests.league.inprocess import record_of, reneges, stumbles
 
-RECORD = record_of({"a": house, "b": reneges, "c": stumbles}, sets=1, seats=3)
-GAME = replay(RECORD, house)
+RECORD = record_of({"a": fallback_move, "b": reneges, "c": stumbles}, sets=1, seats=3)
+GAME = replay(RECORD, fallback_move)
 
 
 def test_every_decision_of_a_game_is_a_moment_with_what_was_done() -> None:

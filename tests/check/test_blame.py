@@ -14,9 +14,9 @@ from referee.check.hints import about_bytes
 from referee.check.position import Position, PositionError, Setting
 from referee.check.verdict import Exit, Verdict
 from referee.cli import app, check
-from referee.proceedings import Limits
 from referee.protocol import wire
 from referee.rules import variant, variant_names
+from referee.umpire.events import TimeLimits
 from tests.check.helpers import ANY_LEGAL, broken, examined, zoo_plan
 from tests.helpers import chances, seeded, shuffled
 
@@ -152,7 +152,7 @@ def test_a_bot_that_is_led_comes_to_the_same_turn_whatever_it_answers(chance: ra
     position = reached(chance)
     course = Course.to(position)
     assert Course.from_json(json.loads(json.dumps(course.to_json()))) == course
-    table, _ = course.lay(Setting(count(1).__next__, lambda _rules: 1, Limits()))
+    table, _ = course.lay(Setting(count(1).__next__, lambda _rules: 1, TimeLimits()))
     for _ in position.actions:
         turn = table.open
         assert turn is not None

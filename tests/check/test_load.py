@@ -60,12 +60,12 @@ def a_busy_machine(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
         def arrive(self: Subject, queue: list[Any]) -> None:
             receive(self, *queue.pop(0))
             host = self.session_host  # type: ignore[attr-defined]
-            host.hall.touched.add(self.session)
+            host.dispatcher.touched.add(self.session)
             host.pump()
 
-        def send(self: CheckHost, guest: Any, stream: Any) -> bytes | None:
-            guest.session_host = self
-            return next_message(self, guest, stream)
+        def send(self: CheckHost, connection: Any, stream: Any) -> bytes | None:
+            connection.session_host = self
+            return next_message(self, connection, stream)
 
         monkeypatch.setattr(Subject, "receive", late)
         monkeypatch.setattr(CheckHost, "next_message", send)

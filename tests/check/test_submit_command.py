@@ -7,8 +7,8 @@ from typer.testing import CliRunner, Result
 
 from referee.check.verdict import Exit
 from referee.cli import app, submit
-from referee.definitions.definition import load_definition
-from referee.entrants.entrants import enter
+from referee.league.definition.definition import load_definition
+from referee.league.entrants.roster import enter
 from tests.check.helpers import ANY_LEGAL
 
 DEFINITION = """\

@@ -15,8 +15,8 @@ from referee.check.requirements import Requirement, Requirements, Selection, req
 from referee.check.shrink import Witnesses
 from referee.check.tally import KEPT, STATED, Blame, Breach, Tally
 from referee.check.verdict import Exit, Verdict, judge
-from referee.faults import Fault
 from referee.rules import variant
+from referee.umpire.faults import Fault
 
 PITCH = variant("auction-pitch")
 PLAY = "AF-PLAY-003/variant:auction-pitch"

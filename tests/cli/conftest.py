@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from referee.store import Store
-from referee.tournament.export import write_export
-from referee.tournament.league import read_league
-from tests.tournament.inprocess import at_random, play_league
+from referee.league.export import write_export
+from referee.league.league import read_league
+from referee.league.store import Store
+from tests.league.inprocess import at_random, play_league
 
 
 @pytest.fixture(scope="module")

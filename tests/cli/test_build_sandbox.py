@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from referee.definitions.shipped import shipped_folder
-from referee.entrants.bot_build import missing_libraries
-from referee.entrants.bot_source import find_bot
-from referee.entrants.build_process import HOME, build_environment
+from referee.league.definition.shipped import shipped_folder
+from referee.league.entrants.bot_build import missing_libraries
+from referee.league.entrants.bot_source import find_bot
+from referee.league.entrants.build_process import HOME, build_environment
 from tests.cli.test_building import make_bot, running_in
 from tests.program import referee
 

@@ -10,10 +10,10 @@ from textwrap import dedent
 
 import pytest
 
-from referee.definitions.definition import parse_definition
-from referee.entrants.bot_build import missing_products, missing_tools, require_built
-from referee.entrants.bot_source import BotError, find_bot
-from referee.entrants.entrants import enter
+from referee.league.definition.definition import parse_definition
+from referee.league.entrants.bot_build import missing_products, missing_tools, require_built
+from referee.league.entrants.bot_source import BotSourceError, find_bot
+from referee.league.entrants.roster import enter
 from tests.program import referee
 
 MAKE = """\
@@ -88,7 +88,7 @@ def test_products_are_the_paths_into_the_folders_that_builds_write_to(bot: Path)
     )
     source = find_bot(str(bot), bot)
     assert missing_products(source) == ("target/x.jar",)
-    with pytest.raises(BotError, match=r"no target/x\.jar"):
+    with pytest.raises(BotSourceError, match=r"no target/x\.jar"):
         require_built([source])
     (bot / "target").mkdir()
     (bot / "target" / "x.jar").touch()

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from referee.cli.compare import Exit, Length, definition_text
-from referee.definitions.definition import parse_definition
+from referee.league.definition.definition import parse_definition
 from referee.report.endings import verdict_lines
 from referee.statistics.paired import Estimate
-from referee.statistics.versions import Answer, VersionVerdict
+from referee.statistics.versions import VersionAnswer, VersionVerdict
 from tests.program import FIRST, LAST, referee
 
 LEAGUE = """
@@ -120,7 +120,7 @@ def test_the_others_fill_the_table(
     assert [bot.name for bot in definition.bots[:2]] == ["old", "new"]
 
 
-def verdict(answer: Answer, plain_games: int | None) -> VersionVerdict:
+def verdict(answer: VersionAnswer, plain_games: int | None) -> VersionVerdict:
     difference = Estimate(0.25, 0.05, 0.45, 50)
     return VersionVerdict(answer, difference, 0.45, 0.1, 0.05, "points", 100, 50, 50, plain_games, plain_games)
 

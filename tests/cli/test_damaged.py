@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from referee import cli
-from referee.store.schema import SCHEMA_VERSION
+from referee.league.store.schema import SCHEMA_VERSION
 from tests import program
-from tests.tournament.tampered import sql
+from tests.league.tampered import sql
 
 
 def truncated(path: Path) -> None:

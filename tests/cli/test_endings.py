@@ -126,7 +126,9 @@ main()
 """
 
 
-@pytest.mark.parametrize("module", ["typer", "referee.cli", "referee.cli.run", "referee.tournament.runner", "pydantic"])
+@pytest.mark.parametrize(
+    "module", ["typer", "referee.cli", "referee.cli.run", "referee.league.play.runner", "pydantic"]
+)
 def test_ctrl_c_while_it_starts_is_130_without_a_traceback(tmp_path: Path, module: str) -> None:
     league(tmp_path)
     code = STOPPED.format(module=module)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from referee.check.ask import moment
-from referee.store import Store
+from referee.league.store import Store
 from tests.program import referee
 
 BOTS = {"first": "turn.legal[0]", "last": "turn.legal[-1]", "chance": "turn.rng.choice(turn.legal)"}

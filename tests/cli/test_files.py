@@ -15,7 +15,7 @@ from tests.tls import write_pair
 
 OWN = '[tournament]\nname = "Own"\nvariant = "auction-pitch"\nseats = 2\n[[bots]]\npath = "careful"\ncopies = 2\n'
 CHECKED = f"{OWN}[policy]\nchecked = true\n"
-DOOR = OWN.replace('path = "careful"', 'remote = true\nname = "far"') + "[schedule]\nduplicate = false\nsets = 2\n"
+ENDPOINT = OWN.replace('path = "careful"', 'remote = true\nname = "far"') + "[schedule]\nduplicate = false\nsets = 2\n"
 
 
 def missing(path: Path) -> None:
@@ -35,7 +35,7 @@ def device(path: Path) -> None:
     path.symlink_to("/dev/zero")
 
 
-def door(path: Path) -> None:
+def endpoint(path: Path) -> None:
     """A socket; bound from its folder, since the name of one is short."""
     here = Path.cwd()
     os.chdir(path.parent)
@@ -63,7 +63,7 @@ def binary(path: Path) -> None:
     path.write_bytes(bytes(range(256)) * 64)
 
 
-KINDS: list[Callable[[Path], None]] = [missing, directory, pipe, device, door, loop, unreadable, empty, binary]
+KINDS: list[Callable[[Path], None]] = [missing, directory, pipe, device, endpoint, loop, unreadable, empty, binary]
 
 SHUT = ["--sandbox", "none"]
 ARGUMENTS = {
@@ -141,7 +141,7 @@ def test_a_path_without_such_a_file_is_exit_2_and_one_line(
         return
     monkeypatch.chdir(tmp_path)
     (tmp_path / "sound.toml").write_text(OWN)
-    (tmp_path / "door.toml").write_text(DOOR)
+    (tmp_path / "door.toml").write_text(ENDPOINT)
     (tmp_path / "checked.toml").write_text(CHECKED)
     (tmp_path / "sound").mkdir()
     (tmp_path / "mybot").mkdir()

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from referee.record import canonical
+from referee.umpire.record import canonical
 from tests.cli.confined import Confined
-from tests.tournament.tampered import rows, sql
+from tests.league.tampered import rows, sql
 
 COMMANDS = {
     "standings": ["standings", "LEAGUE"],

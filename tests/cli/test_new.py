@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from referee.definitions.shipped import shipped_folder
-from referee.entrants import new_bot as module
-from referee.entrants.bot_source import BotError, find_bot
-from referee.entrants.new_bot import TITLES, home_of_referee, languages, new_bot
+from referee.league.definition.shipped import shipped_folder
+from referee.league.entrants import new_bot as module
+from referee.league.entrants.bot_source import BotSourceError, find_bot
+from referee.league.entrants.new_bot import TITLES, home_of_referee, languages, new_bot
 from tests.program import referee as run_referee
 
 SAMPLES = shipped_folder("sample_bots")
@@ -70,7 +70,7 @@ def test_what_is_there_is_not_touched(tmp_path: Path) -> None:
     assert "which is there already" in refused.stderr
     assert [path.name for path in tmp_path.rglob("*")] == ["mine", "precious"]
     (tmp_path / "link").symlink_to("nowhere")
-    with pytest.raises(BotError, match="already"):
+    with pytest.raises(BotSourceError, match="already"):
         new_bot("python", "link", tmp_path)
 
 

@@ -77,7 +77,7 @@ def test_the_same_seed_gives_the_same_results_and_a_finished_league_is_not_run_a
 def test_a_dry_run_plays_nothing(folder: Path) -> None:
     done = referee(folder, "run", "two.toml", "--dry-run")
     assert done.returncode == 0
-    assert "6 games in 2 laps of at most 2 bot processes" in done.stdout
+    assert "6 games in 2 legs of at most 2 bot processes" in done.stdout
     assert "games a minute, from a trial of 6 games in " in done.stdout
     assert not (folder / "leagues").exists()
 

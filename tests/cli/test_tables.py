@@ -17,10 +17,10 @@ from rich.cells import cell_len
 from referee.cli.screen import columns_of, messages
 from referee.cli.tables import card_lines, counted, folded, notes, play_lines, standings_lines, wrapped
 from referee.report.verdict import judge
-from referee.statistics.standings import Standings, Tally, VoidSet, standings
+from referee.statistics.standings import FaultCounts, Standings, VoidSet, standings
+from tests.league.leagues import league, played
 from tests.program import FIRST, LAST, REFEREE, referee
 from tests.report.made_leagues import chance, make_league, sound
-from tests.tournament.leagues import league, played
 
 ODD_NAMES = [
     ":x: [red]bold[/red]",
@@ -34,7 +34,7 @@ ODD_NAMES = [
 
 def table_of(names: list[str], sets: int = 12) -> Standings:
     seated = dict.fromkeys(names, 0.0)
-    tallies = {names[0]: Tally(12, 3, 1234, 56, 7, 0.27, 12.0)}
+    tallies = {names[0]: FaultCounts(12, 3, 1234, 56, 7, 0.27, 12.0)}
     return standings(league(seated, [names[:6]], sets, seed=1), tallies, entrants=names)
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from referee.bot import Kind, wire
-from referee.entrants.bot_source import BotSource, find_bot
+from referee.league.entrants.bot_source import BotSource, find_bot
 from tests.languages.golden_file import Golden, golden, in_order, move_text
 from tests.languages.recital import Outcome, recite
 

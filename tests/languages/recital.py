@@ -1,4 +1,4 @@
-"""Has a bot answer turns that were recorded: its real process, started by the league's own keeper, at a real door.
+"""Has a bot answer turns that were recorded: its real process, started by the league's own supervisor, at a real endpoint.
 
 Nothing is judged; the moves are handed back as they came.
 """
@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import Final
 
 from referee.check.attendant import LocalAttendant
-from referee.entrants.bot_source import BotSource
-from referee.hall import Hall
+from referee.league.entrants.bot_source import BotSource
+from referee.net.connection import BotConnection, JoinTerms
+from referee.net.dispatcher import Dispatcher
+from referee.net.server import GameServer, monotonic_us
+from referee.net.session import Timeout, TurnAnswer, TurnSession
+from referee.net.supervisor import Loss
 from referee.protocol import wire
 from referee.rules import variant_names
-from referee.seats.exits import Exit
-from referee.seats.guest import Guest, Terms
-from referee.seats.keeper import Loss
-from referee.seats.launch import BotProcess, Policy, launch
-from referee.server import Host, monotonic_us
-from referee.session import Answer, Session, Silence
+from referee.sandbox.exit_status import ExitStatus
+from referee.sandbox.launch import BotProcess, Policy, launch
 
 PATIENCE_S: Final = 60.0
 """How long a bot may be silent."""
@@ -36,12 +36,12 @@ class Outcome:
     moves: dict[int, wire.Move] = field(default_factory=dict)
     messages: int = 0
     failure: str = ""
-    exit: Exit | None = None
+    exit: ExitStatus | None = None
     seconds: float = 0.0
     words: str = ""
 
 
-class Recital(Session):
+class Recital(TurnSession):
     """A session that sends recorded turns in batches, and keeps what comes back."""
 
     def __init__(self, turns: Sequence[wire.Turn], batch: int) -> None:
@@ -63,7 +63,7 @@ class Recital(Session):
         self.unanswered = {turn.turn_id for turn in batch}
         return wire.PlayResponse(turns=batch)
 
-    def heard(self, moves: Sequence[wire.Move], now_us: int) -> list[Answer]:
+    def heard(self, moves: Sequence[wire.Move], now_us: int) -> list[TurnAnswer]:
         """Keeps the moves."""
         self.outcome.messages += 1
         self.heard_of.set()
@@ -77,7 +77,7 @@ class Recital(Session):
             self.over.set()
         return []
 
-    def silent(self, now_us: int) -> Silence | None:
+    def silent(self, now_us: int) -> Timeout | None:
         """The clock is kept by ``recite``."""
         return None
 
@@ -97,23 +97,28 @@ async def recite(
     sandbox: Policy = "none",
 ) -> Outcome:
     """Starts the bot, has it answer the turns, sees it off. ``folder`` takes the socket and its log."""
-    hall = Hall(lambda _table: None)
-    host = Host(hall)
-    guest = Guest(
-        "", Terms(bot.name, 0, variant_names(), joined, int(PATIENCE_S * 1e6), batch), lambda _: None, monotonic_us
+    dispatcher = Dispatcher(lambda _table: None)
+    host = GameServer(dispatcher)
+    connection = BotConnection(
+        "", JoinTerms(bot.name, 0, variant_names(), joined, int(PATIENCE_S * 1e6), batch), lambda _: None, monotonic_us
     )
     recital = Recital(turns, batch)
-    guest.session = recital
-    host.admit(guest)
+    connection.session = recital
+    host.admit(connection)
     log = folder / "bot.log"
-    async with host.serve(f"unix:{folder}/door.sock", guest) as door:
+    async with host.serve(f"unix:{folder}/door.sock", connection) as endpoint:
 
         def start() -> BotProcess:
             return launch(
-                bot.command(), address=door.address, token=guest.token, work_dir=folder, log_path=log, sandbox=sandbox
+                bot.command(),
+                address=endpoint.address,
+                token=connection.token,
+                work_dir=folder,
+                log_path=log,
+                sandbox=sandbox,
             )
 
-        attendant = LocalAttendant(guest, hall, start, PATIENCE_S)
+        attendant = LocalAttendant(connection, dispatcher, start, PATIENCE_S)
         attendant.on_loss = lambda loss: recital.fail(_loss_text(loss))
         try:
             failure = await attendant.begin()

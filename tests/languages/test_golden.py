@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from referee.bot import wire
-from referee.entrants.bot_source import find_bot
+from referee.league.entrants.bot_source import find_bot
 from referee.rules import variant_names
 from tests.languages import golden as runner
 from tests.languages import write_golden

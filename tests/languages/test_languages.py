@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from referee.bot import EventKind, Kind, parse_cards, wire
-from referee.entrants.new_bot import TITLES, languages, new_bot
+from referee.league.entrants.new_bot import TITLES, languages, new_bot
 from referee.rules import variant_names
 from tests.languages import golden as runner
 from tests.languages.golden_file import careful_move, golden, in_order

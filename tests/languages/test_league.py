@@ -7,10 +7,10 @@ from typing import Final
 
 import pytest
 
-from referee.definitions.definition import load_definition
-from referee.definitions.shipped import shipped_folder
-from referee.entrants.bot_digest import PRODUCTS
-from referee.entrants.entrants import enter
+from referee.league.definition.definition import load_definition
+from referee.league.definition.shipped import shipped_folder
+from referee.league.entrants.bot_digest import PRODUCTS
+from referee.league.entrants.roster import enter
 from tests.languages.tools import BOTS, LANGUAGES, ROOT, built, command
 
 TOURNAMENT: Final = shipped_folder("tournaments") / "languages.toml"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from referee.entrants.new_bot import TITLES, build_step
+from referee.league.entrants.new_bot import TITLES, build_step
 from tests.languages.tools import BOTS, LANGUAGES, ROOT
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

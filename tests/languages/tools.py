@@ -16,9 +16,9 @@ from typing import Any, Final
 
 import pytest
 
-from referee.definitions.shipped import shipped_folder
-from referee.entrants.bot_source import BotSource, find_bot
-from referee.entrants.build_process import HOME
+from referee.league.definition.shipped import shipped_folder
+from referee.league.entrants.bot_source import BotSource, find_bot
+from referee.league.entrants.build_process import HOME
 
 ROOT: Final = shipped_folder("sample_bots")
 BOTS: Final = ("random", "careful")

@@ -15,15 +15,15 @@ import pytest
 from hypothesis import given, settings
 
 from referee.cards import PACK, Card, Mask, cards_in, mask_of
-from referee.faults import Consequence, Fault
-from referee.proceedings import DealClosed, DealLog, GameSpec, Ruling
 from referee.protocol.translate import deal_over, game_started, ruling_message, turn_message
-from referee.record import canonical, seat_record, write_record
 from referee.rules import Deal, EventKind, Game, Kind, RuleSet, unpack_event, variant, variant_names
 from referee.rules.substitute import substitute
-from referee.seats.house import house
-from referee.table import Table
-from referee.view import Chair, Turn, see
+from referee.umpire.events import DealClosed, DealLog, GameSpec, Ruling
+from referee.umpire.fallback_player import fallback_move
+from referee.umpire.faults import Consequence, Fault
+from referee.umpire.record import canonical, seat_record, write_record
+from referee.umpire.table import Table
+from referee.umpire.view import Chair, Turn, see
 from tests.helpers import CONCEIVABLE, chances, random_rules, seeded, shuffled
 
 SHOWN: Final = {EventKind.TURN_UP, EventKind.SHOW, EventKind.TAKE, EventKind.STOCK_TOP, EventKind.PLAY}
@@ -187,7 +187,7 @@ def played(
 ) -> tuple[Table, list[tuple[int, Kind, int, int]]]:
     """A whole game at the umpire, and who did what in which deal."""
     chairs = tuple(Chair(9, seat, seats, rules) for seat in range(seats))
-    table = Table(GameSpec("game", rules, chairs), packs.__getitem__, count(1).__next__, house)
+    table = Table(GameSpec("game", rules, chairs), packs.__getitem__, count(1).__next__, fallback_move)
     said: list[tuple[int, Kind, int, int]] = []
     table.start()
     while (turn := table.open) is not None:

@@ -13,42 +13,42 @@ from google.protobuf.message_factory import GetMessageClass
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase
 
-from referee.hall import Hall
+from referee.net.connection import BotConnection, JoinTerms
+from referee.net.dispatcher import Dispatcher
+from referee.net.server import SERVICE, GameServer, monotonic_us
+from referee.net.session import TurnAnswer
 from referee.protocol import wire
-from referee.seats.guest import Guest, Terms
-from referee.server import SERVICE, Host, monotonic_us
-from referee.session import Answer
 from tests.umpires import new_table
 
 TOKEN: Final = "by-hand"
 
 
-def at_a_door(folder: Path, client: Any) -> Any:
+def at_a_endpoint(folder: Path, client: Any) -> Any:
     """What the client makes of a referee that waits for one bot; the client is blocking code in a thread."""
 
     async def run() -> Any:
-        hall = Hall(lambda _table: None)
-        host = Host(hall)
+        dispatcher = Dispatcher(lambda _table: None)
+        host = GameServer(dispatcher)
         answered = asyncio.Event()
 
-        def judge(answers: Sequence[Answer]) -> None:
-            hall.answered(answers)
+        def judge(answers: Sequence[TurnAnswer]) -> None:
+            dispatcher.answered(answers)
             answered.set()
 
-        guest = Guest(TOKEN, Terms("hand", 0, (), wire.Joined(), 60_000_000), judge, monotonic_us)
-        host.admit(guest)
-        async with host.serve(f"unix:{folder}/door") as door:
+        connection = BotConnection(TOKEN, JoinTerms("hand", 0, (), wire.Joined(), 60_000_000), judge, monotonic_us)
+        host.admit(connection)
+        async with host.serve(f"unix:{folder}/door") as endpoint:
 
             async def deal() -> None:
-                await guest.ready.wait()
-                hall.open(new_table(1, seats=2), [guest.session, guest.session])
+                await connection.ready.wait()
+                dispatcher.open(new_table(1, seats=2), [connection.session, connection.session])
                 host.pump()
                 await asyncio.wait_for(answered.wait(), 60)
-                guest.leave(wire.FAREWELL_REASON_FINISHED, "That is all.")
+                connection.leave(wire.FAREWELL_REASON_FINISHED, "That is all.")
 
             dealing = asyncio.create_task(deal())
             try:
-                return await asyncio.to_thread(client, door.address)
+                return await asyncio.to_thread(client, endpoint.address)
             finally:
                 dealing.cancel()
 
@@ -62,7 +62,7 @@ def test_the_services_are_listed_and_described(tmp_path: Path) -> None:
             pool = descriptor_pool.DescriptorPool(database)
             return list(database.get_services()), pool.FindServiceByName(SERVICE).methods_by_name["Play"]
 
-    services, play = at_a_door(tmp_path, client)
+    services, play = at_a_endpoint(tmp_path, client)
     assert {SERVICE, "grpc.health.v1.Health"} <= set(services)
     assert (play.client_streaming, play.server_streaming) == (True, True)
     assert play.input_type.full_name == "allfours.v1.PlayRequest"
@@ -83,7 +83,7 @@ def test_a_stream_is_held_in_json_by_what_reflection_tells(tmp_path: Path) -> No
             )(iter(typed.get, None), metadata=[("authorization", f"Bearer {TOKEN}")])
             return list(_talk(call, response, typed, pool))
 
-    first, second, *_, last = at_a_door(tmp_path, client)
+    first, second, *_, last = at_a_endpoint(tmp_path, client)
     assert "joined" in first
     (turn,) = second["turns"]
     assert (turn["kind"], turn["options"]["bids"]) == ("TURN_KIND_BID", [0, 2, 3, 4])
@@ -106,7 +106,7 @@ def test_the_health_of_the_service_is_told(tmp_path: Path) -> None:
         with grpc.insecure_channel(address) as channel:
             return health_pb2_grpc.HealthStub(channel).Check(health_pb2.HealthCheckRequest(), timeout=20).status
 
-    assert at_a_door(tmp_path, client) == health_pb2.HealthCheckResponse.SERVING
+    assert at_a_endpoint(tmp_path, client) == health_pb2.HealthCheckResponse.SERVING
 
 
 @pytest.mark.parametrize("metadata", [None, [("authorization", "Bearer wrong")]])
@@ -118,4 +118,4 @@ def test_who_only_looks_needs_no_token_and_who_plays_does(metadata: Any, tmp_pat
                 list(play(iter([]), metadata=metadata, timeout=20))
             return caught.value.code()
 
-    assert at_a_door(tmp_path, client) is grpc.StatusCode.UNAUTHENTICATED
+    assert at_a_endpoint(tmp_path, client) is grpc.StatusCode.UNAUTHENTICATED

@@ -10,8 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.cards import PACK, cards_in, mask_of
-from referee.faults import Consequence, Fault
-from referee.proceedings import DealClosed, DealLog, Ruling, TableResult
 from referee.protocol import wire
 from referee.protocol.translate import (
     Malformed,
@@ -26,8 +24,10 @@ from referee.protocol.translate import (
 )
 from referee.rules import Action, Call, Ending, EndReason, Keeps, Kind, RuleSet, variant, variant_names
 from referee.rules.ruleset import allowed_values
-from referee.table import FORFEIT
-from referee.view import Chair, Turn, see
+from referee.umpire.events import DealClosed, DealLog, Ruling, TableResult
+from referee.umpire.faults import Consequence, Fault
+from referee.umpire.table import FORFEIT
+from referee.umpire.view import Chair, Turn, see
 from tests.helpers import chances, random_rules
 from tests.protocol.test_paired_states import Script, drawn
 

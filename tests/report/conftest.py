@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from referee.league.league import League
+from referee.league.store import Store
 from referee.report.facts import Facts, gather
-from referee.store import Store
-from referee.tournament.league import League
 from tests.report.made_leagues import PLAYERS, make_league, open_league
 
 

@@ -6,20 +6,20 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from referee.definitions.definition import parse_definition
-from referee.entrants.entrants import Entrant, Roster
-from referee.faults import Fault
-from referee.record import write_record
+from referee.league.definition.definition import parse_definition
+from referee.league.entrants.roster import Entrant, Roster
+from referee.league.league import League, begin, plan_of, read_league
+from referee.league.plan import GamePlan
+from referee.league.schedule.schedule import Fixture
+from referee.league.store import FixtureRow, Store
+from referee.league.store.schema import Finished
+from referee.league.summary import summarise
 from referee.rules import Action, Keeps, Kind
-from referee.scheduling.schedule import Fixture
-from referee.seats.house import house
-from referee.store import FixtureRow, Store
-from referee.store.schema import Finished
-from referee.table import Table
-from referee.tournament.league import League, begin, plan_of, read_league
-from referee.tournament.plan import GamePlan
-from referee.tournament.summary import summarise
-from referee.view import Turn
+from referee.umpire.fallback_player import fallback_move
+from referee.umpire.faults import Fault
+from referee.umpire.record import write_record
+from referee.umpire.table import Table
+from referee.umpire.view import Turn
 
 Player = Callable[[Turn, random.Random], Action]
 
@@ -35,7 +35,7 @@ def chance(turn: Turn, rng: random.Random) -> Action:
 
 def sound(turn: Turn, rng: random.Random) -> Action:
     """What the house plays."""
-    return house(turn)
+    return fallback_move(turn)
 
 
 def slipping(turn: Turn, rng: random.Random) -> Action:
@@ -116,7 +116,9 @@ class _Match:
 
     def play(self, store: Store, fixture: Fixture) -> None:
         game = GamePlan(fixture.id, fixture.set_id, fixture.rotation, fixture.seats, fixture.slots)
-        table = Table(self._plan.spec(game, 1), partial(self._plan.pack, game), iter(range(1, 1 << 30)).__next__, house)
+        table = Table(
+            self._plan.spec(game, 1), partial(self._plan.pack, game), iter(range(1, 1 << 30)).__next__, fallback_move
+        )
         table.start()
         rng = random.Random(fixture.id)  # noqa: S311
         while not table.closed:

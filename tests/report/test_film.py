@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from referee.cards import PACK_MASK, cards_in
-from referee.record import Record, RecordError, replay
 from referee.report.film import Film, film
 from referee.report.film_json import film_json, to_script
 from referee.rules import Kind, variant, variant_names
-from referee.seats.house import house
+from referee.umpire.fallback_player import fallback_move
+from referee.umpire.record import Record, RecordError, replay
 from tests.report.made_leagues import PLAYERS, make_league, open_league
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -123,7 +123,7 @@ def test_a_forfeited_seat_is_played_by_the_house(tmp_path: Path) -> None:
     assert not any(step.by_house for step in before)
     assert [step.by_house for step in after] == [step.seat == seat for step in after]
     assert ruling.item.sentence == "The stream ended."
-    assert replay(record, house).result is not None
+    assert replay(record, fallback_move).result is not None
 
 
 def test_a_game_that_ends_inside_a_deal_shows_what_was_to_be_decided(tmp_path: Path) -> None:

@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 from referee.cli.tables import card_lines, json_table
+from referee.league.league import League
+from referee.league.standings import standings_of
+from referee.league.store import Store, StoreError
 from referee.report import csv_table, gather, markdown, render_report, write_replay, write_report
 from referee.report.choice import choose, margin
 from referee.report.facts import Facts
 from referee.report.history import history
 from referee.report.render import render
 from referee.report.wide import columns
-from referee.store import Store, StoreError
-from referee.tournament.league import League
-from referee.tournament.table_of import standings_of
 from tests.report.made_leagues import PLAYERS, chance, make_league, open_league, slipping, sound
 
 

@@ -7,12 +7,12 @@ import pytest
 
 from referee.cards import card_text
 from referee.cli.stepping import KEYS, move
-from referee.record import Record
+from referee.league.league import League
+from referee.league.store import Store
 from referee.report.film import Film, film
 from referee.report.terminal import Frame, frames
 from referee.rules import Kind, variant_names
-from referee.store import Store
-from referee.tournament.league import League
+from referee.umpire.record import Record
 from tests.report.made_leagues import open_league
 from tests.report.test_film import a_league
 

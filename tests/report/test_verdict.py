@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 
 from referee.cli.tables import play_lines
-from referee.report.verdict import Verdict, judge
+from referee.report.verdict import Headline, judge
 from referee.statistics.results import GameSet
 from referee.statistics.standings import Standings, standings
-from tests.tournament.leagues import league, played
+from tests.league.leagues import league, played
 
 
-def verdict(table: Standings, copies: Mapping[str, str] | None = None, *, finished: bool = True) -> Verdict:
+def verdict(table: Standings, copies: Mapping[str, str] | None = None, *, finished: bool = True) -> Headline:
     names = {row.entrant: row.entrant for row in table.rows}
     return judge(table, names, copies or {}, finished=finished)
 

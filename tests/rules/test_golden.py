@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from referee.cards import parse_cards, parse_hand
-from referee.record import RecordError, replay, seat_record, write_record
 from referee.rules import Game, Kind, RuleSet, parse_action, variant_names
-from referee.seats.house import house
+from referee.umpire.fallback_player import fallback_move
+from referee.umpire.record import RecordError, replay, seat_record, write_record
 from tests.rules.write_golden import FOLDER, text
 
 NAMES = variant_names()
@@ -27,7 +27,7 @@ def test_there_is_one_for_every_variant() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_the_umpire_confirms_it(name: str) -> None:
     record = golden(name)
-    table = replay(record, house)
+    table = replay(record, fallback_move)
     again = write_record(table, {"variant": name})
     assert text(again) == text(record)
     assert (FOLDER / f"{name}.json").read_text("utf-8") == text(record)
@@ -90,7 +90,7 @@ def test_a_record_that_says_something_else_is_not_confirmed(name: str, field: st
     record = golden(name)
     assert any(deal.get(field) for deal in record["deals"])
     with pytest.raises(RecordError):
-        replay(changed(record, field, 0, value), house)
+        replay(changed(record, field, 0, value), fallback_move)
 
 
 @pytest.mark.parametrize("name", ["all-fours-partners", "cinch", "pidro"])

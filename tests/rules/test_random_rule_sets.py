@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from referee.cards import PACK, RANKS, mask_of
 from referee.rules import Deal, Kind, RuleSet, RuleSetError, variant, variant_names
+from referee.rules.consistency import POINT_RANKS, most_points
 from referee.rules.ranking import left_pedro_of
 from referee.rules.ruleset import allowed_values, meanings
-from referee.rules.sense import POINT_RANKS, most_points
 from referee.rules.substitute import substitute
 from tests.helpers import seeded, shuffled
 from tests.rules.family import say

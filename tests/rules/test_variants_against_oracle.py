@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.rules import RuleSet, variant
-from referee.rules.sense import POINT_RANKS
+from referee.rules.consistency import POINT_RANKS
 from tests.helpers import seeded
 from tests.rules.lockstep import Difference
 from tests.rules.lockstep_family import CHANGES, GAMES, FamilyPair, compare

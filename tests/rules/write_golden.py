@@ -10,12 +10,12 @@ import json
 from pathlib import Path
 from typing import Final
 
-from referee.proceedings import GameSpec
-from referee.record import Record, write_record
 from referee.rules import variant, variant_names
-from referee.seats.house import house
-from referee.table import Table
-from referee.view import Chair, Turn
+from referee.umpire.events import GameSpec
+from referee.umpire.fallback_player import fallback_move
+from referee.umpire.record import Record, write_record
+from referee.umpire.table import Table
+from referee.umpire.view import Chair, Turn
 from tests.helpers import seeded, shuffled
 
 FOLDER: Final = Path(__file__).with_name("golden")
@@ -29,7 +29,7 @@ def make(name: str) -> Record:
     seats = max(seats for seats in range(2, 5) if rules.players[0] <= seats <= rules.players[1])
     chance = seeded(f"golden/{name}")
     spec = GameSpec(f"golden-{name}", rules, tuple(Chair(1, seat, seats, rules) for seat in range(seats)), seats - 1)
-    table = Table(spec, lambda number: shuffled(seeded(f"{name}/{number}")), itertools.count(1).__next__, house)
+    table = Table(spec, lambda number: shuffled(seeded(f"{name}/{number}")), itertools.count(1).__next__, fallback_move)
     table.start()
     step = 0
     while turn := table.open:
@@ -43,7 +43,7 @@ def make(name: str) -> Record:
 
 def answer(turn: Turn, fraction: float) -> int:
     if turn.chair.seat:
-        return house(turn)
+        return fallback_move(turn)
     return turn.legal[int(fraction * len(turn.legal))]
 
 

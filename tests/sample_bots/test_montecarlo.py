@@ -16,7 +16,7 @@ from referee.cards import cards_in, mask_of, parse_hand
 from referee.protocol.translate import rule_set_message, turn_message
 from referee.rules import Deal, Game, RuleSet, variant, variant_names
 from referee.rules.state import deal_out
-from referee.view import Chair, see
+from referee.umpire.view import Chair, see
 from tests.helpers import pitch, start
 
 GLOBALS: dict[str, Any] = load("montecarlo").__globals__  # type: ignore[attr-defined]  # a plain function

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from benchmarks.strength import contest, load, seated
 from referee import cards
 from referee.bot import Card, Keeps, Kind, Turn, parse_cards, wire
-from referee.entrants.bot_source import find_bot
+from referee.league.entrants.bot_source import find_bot
 from referee.protocol.translate import rule_set_message, turn_message
 from referee.rules import Deal, Game, RuleSet, variant, variant_names
 from referee.statistics.paired import estimate
-from referee.view import Chair, see
+from referee.umpire.view import Chair, see
 from tests.helpers import call, pitch, start
 
 ROOT: Final = Path(__file__).resolve().parents[2]

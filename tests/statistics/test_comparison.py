@@ -9,7 +9,7 @@ from referee.statistics.comparison import compare
 from referee.statistics.intervals import two_sided
 from referee.statistics.paired import estimate
 from referee.statistics.results import GameSet, set_means
-from tests.tournament.leagues import any_league, league, played
+from tests.league.leagues import any_league, league, played
 
 
 def test_one_table_gives_the_paired_differences() -> None:

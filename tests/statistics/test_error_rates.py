@@ -23,11 +23,11 @@ from benchmarks.error_rates import (
     sets_needed,
     truth_of,
 )
-from referee.scheduling.schedule import Shape, plan
+from referee.league.early_stop import look_places
+from referee.league.schedule.schedule import Shape, plan
 from referee.statistics.paired import estimate
 from referee.statistics.results import set_means
-from referee.tournament.ending import look_places
-from tests.tournament.inprocess import roster
+from tests.league.inprocess import roster
 
 
 def rngs(count: int) -> list[random.Random]:

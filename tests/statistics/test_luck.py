@@ -5,7 +5,7 @@ import pytest
 
 from referee.statistics.luck import FEWEST_GAMES, PlainGame, adjust, shared_packs
 from referee.statistics.results import GameSet
-from tests.tournament.leagues import played
+from tests.league.leagues import played
 
 NAMES = ("a", "b", "c", "d")
 SKILL = {"a": 0.6, "b": 0.2, "c": 0.0, "d": 0.0}

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from referee.statistics.paired import Estimate, cross_table, estimate, paired_difference
-from tests.tournament.leagues import league, played
+from tests.league.leagues import league, played
 
 
 def test_students_interval_by_hand() -> None:

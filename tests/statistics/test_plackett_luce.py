@@ -24,7 +24,7 @@ from referee.statistics.plackett_luce import (
 )
 from referee.statistics.results import GameSet, PlayedGame, Side, ranked_sides
 from referee.statistics.solve import Matrix, solve
-from tests.tournament.leagues import any_league, league, played
+from tests.league.leagues import any_league, league, played
 
 
 def log_likelihood(game: PlayedGame, logs: dict[str, float]) -> float:

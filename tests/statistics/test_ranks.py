@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from referee.statistics.comparison import compare
 from referee.statistics.ranks import p_better, rank_ranges, sign_flip_tail
 from referee.statistics.results import GameSet
-from tests.tournament.leagues import any_league, league, played
+from tests.league.leagues import any_league, league, played
 
 
 def contradicted(strengths: Mapping[str, float], sets: Sequence[GameSet]) -> bool:

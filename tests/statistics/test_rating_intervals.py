@@ -10,7 +10,7 @@ from referee.statistics.awards import gather
 from referee.statistics.plackett_luce import fit_awards, fit_strengths
 from referee.statistics.rating_intervals import RatingInterval, rating_intervals
 from referee.statistics.results import GameSet
-from tests.tournament.leagues import any_league, league, played
+from tests.league.leagues import any_league, league, played
 
 
 def intervals_of(sets: Sequence[GameSet]) -> dict[str, RatingInterval]:

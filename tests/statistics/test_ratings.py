@@ -9,7 +9,7 @@ from hypothesis import given, settings
 
 from referee.statistics.ratings import DRAW_PROBABILITY, SkillRater, rate_skills
 from referee.statistics.results import GameSet
-from tests.tournament.leagues import any_league, league, played
+from tests.league.leagues import any_league, league, played
 
 
 def by_hand() -> trueskill.TrueSkill:

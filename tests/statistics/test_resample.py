@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from referee.statistics.comparison import compare
 from referee.statistics.resample import Resampled, resample
 from referee.statistics.results import GameSet
-from tests.tournament.leagues import any_league, league, played
+from tests.league.leagues import any_league, league, played
 
 
 def resampled(sets: Sequence[GameSet], seed: str = "kitchen", resamples: int = 200) -> Resampled:

@@ -15,7 +15,7 @@ from referee.statistics.results import (
     ranked_sides,
     set_means,
 )
-from tests.tournament.leagues import played
+from tests.league.leagues import played
 
 FLAT = Measures((0.0,) * 4, (0.0,) * 4, (0.0,) * 4)
 

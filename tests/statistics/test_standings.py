@@ -14,8 +14,8 @@ from referee.statistics.plackett_luce import fit_strengths
 from referee.statistics.rating_intervals import rating_intervals
 from referee.statistics.ratings import SkillRater, rate_skills
 from referee.statistics.results import GameSet, ResultError, Span, set_means
-from referee.statistics.standings import Standings, Tally, standings
-from tests.tournament.leagues import any_league, league, played
+from referee.statistics.standings import FaultCounts, Standings, standings
+from tests.league.leagues import any_league, league, played
 
 FEW = (
     "{} of {} entrants do not have 10 closed sets yet, so for these there are no ranks and no intervals: fewer sets do not "
@@ -32,7 +32,7 @@ def sets() -> list[GameSet]:
 
 @pytest.fixture(scope="module")
 def table(sets: list[GameSet]) -> Standings:
-    return standings(sets, {"c": Tally(bids_made=7, crashes=1, decision_ms_p99=2.5)}, seed="kitchen")
+    return standings(sets, {"c": FaultCounts(bids_made=7, crashes=1, decision_ms_p99=2.5)}, seed="kitchen")
 
 
 def test_rows_are_ordered_and_ranked_by_what_the_data_support(table: Standings) -> None:
@@ -58,8 +58,8 @@ def test_columns_are_those_of_their_sources(sets: list[GameSet], table: Standing
 
 def test_tallies_pass_through(table: Standings) -> None:
     tallies = {row.entrant: row.tally for row in table.rows}
-    assert tallies["c"] == Tally(bids_made=7, crashes=1, decision_ms_p99=2.5)
-    assert tallies["a"] == Tally()
+    assert tallies["c"] == FaultCounts(bids_made=7, crashes=1, decision_ms_p99=2.5)
+    assert tallies["a"] == FaultCounts()
 
 
 def test_stability_is_given_between_neighbours(table: Standings) -> None:
@@ -198,7 +198,7 @@ def test_json_is_plain_and_complete(table: Standings) -> None:
 
 
 def test_the_same_games_give_the_same_digits(sets: list[GameSet], table: Standings) -> None:
-    again = standings(list(sets), {"c": Tally(bids_made=7, crashes=1, decision_ms_p99=2.5)}, seed="kitchen")
+    again = standings(list(sets), {"c": FaultCounts(bids_made=7, crashes=1, decision_ms_p99=2.5)}, seed="kitchen")
     assert again == table
 
 
@@ -217,7 +217,7 @@ def test_all_but_trueskill_is_free_of_the_order_of_sets(sets: list[GameSet]) -> 
 
 
 def test_before_the_first_set_there_is_a_row_for_everybody() -> None:
-    table = standings([], {"a": Tally()}, entrants=["b"])
+    table = standings([], {"a": FaultCounts()}, entrants=["b"])
     assert [(row.entrant, row.status, row.games) for row in table.rows] == [
         ("a", "too few to rank", 0),
         ("b", "too few to rank", 0),

@@ -4,7 +4,7 @@ import pytest
 
 from referee.statistics.results import GameSet
 from referee.statistics.versions import judge_versions
-from tests.tournament.leagues import played
+from tests.league.leagues import played
 
 
 def swapped(difference: float, sets: int, seed: int, *, unlike: float = 1.0) -> list[GameSet]:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from referee.store import Store
-from tests.tournament.inprocess import play_league
+from referee.league.store import Store
+from tests.league.inprocess import play_league
 from tests.verification.findings import PLAYERS
 
 

@@ -3,19 +3,19 @@
 from pathlib import Path
 from typing import Any
 
-from referee.record import Record
-from referee.seats.house import house
-from referee.store import Store
-from referee.verification.verdict import Divergence, Verdict
+from referee.league.store import Store
+from referee.umpire.fallback_player import fallback_move
+from referee.umpire.record import Record
+from referee.verification.verdict import Divergence, VerificationResult
 from referee.verification.verify import verify
-from tests.tournament.inprocess import at_random, reneges, stumbles
-from tests.tournament.tampered import rows
+from tests.league.inprocess import at_random, reneges, stumbles
+from tests.league.tampered import rows
 
-PLAYERS = {"careful": house, "reneger": reneges, "stumbler": stumbles, "random": at_random}
+PLAYERS = {"careful": fallback_move, "reneger": reneges, "stumbler": stumbles, "random": at_random}
 GAMES = 16
 
 
-def verdict(path: Path, **options: Any) -> Verdict:
+def verdict(path: Path, **options: Any) -> VerificationResult:
     with Store.read(path) as store:
         return verify(store, **options)
 

@@ -8,16 +8,16 @@ from pathlib import Path
 from unittest import mock
 
 from referee import deals
-from referee.definitions.definition import parse_definition
-from referee.entrants.entrants import Entrant, Roster
-from referee.record import write_record
-from referee.scheduling.schedule import plan
-from referee.seats.house import house
-from referee.store import Store
-from referee.tournament.league import begin, read_league
-from referee.tournament.plan import GamePlan
-from referee.tournament.voids import INTERRUPTED, STOPPED
-from tests.tournament.inprocess import (
+from referee.league.definition.definition import parse_definition
+from referee.league.entrants.roster import Entrant, Roster
+from referee.league.league import begin, read_league
+from referee.league.plan import GamePlan
+from referee.league.schedule.schedule import plan
+from referee.league.store import Store
+from referee.league.void_reasons import INTERRUPTED, STOPPED
+from referee.umpire.fallback_player import fallback_move
+from referee.umpire.record import write_record
+from tests.league.inprocess import (
     InProcess,
     Player,
     at_random,
@@ -32,7 +32,12 @@ from tests.tournament.inprocess import (
 EVENTFUL = "eventful 53"
 """The draw of that league: one of which a crash and a malformed move come."""
 
-PLAYERS: Mapping[str, Player] = {"careful": house, "reneger": reneges, "stumbler": stumbles, "random": at_random}
+PLAYERS: Mapping[str, Player] = {
+    "careful": fallback_move,
+    "reneger": reneges,
+    "stumbler": stumbles,
+    "random": at_random,
+}
 
 
 def begin_secretly(text: str, whole: Roster, path: Path, tokens: dict[str, str], draw: str) -> None:
@@ -54,7 +59,7 @@ def eventful(path: Path) -> None:
     again = replace(twice, key="twice#2", copy_of="twice")
     whole = Roster((*there[:3], far, twice, again), notes=("a note on a submission",))
     begin_secretly(text, whole, path, {"far": "secret"}, EVENTFUL)
-    players = {**PLAYERS, "far": house, "twice": house, "twice#2": at_random}
+    players = {**PLAYERS, "far": fallback_move, "twice": fallback_move, "twice#2": at_random}
     go_on(path, players, most=4)
     with Store.write(path) as store:
         rows = {fixture.id: fixture for fixture in store.fixtures()}
@@ -107,12 +112,12 @@ def compared(path: Path) -> None:
 class Scattered(InProcess):
     """Games as workers play them: all begun at once, and done in another order than that of the schedule."""
 
-    def _lap_here(self, games: Sequence[GamePlan]) -> None:
-        self._sink.begin(games)
+    def _leg_here(self, games: Sequence[GamePlan]) -> None:
+        self._event_sink.begin(games)
         for game in random.Random(len(games)).sample(games, len(games)):  # noqa: S311  # repeatable on purpose
             table = play_game(self._plan, game, self.players)
-            self._sink.finished(game, table, write_record(table, self._plan.about(game)))
-        self._sink.end("stopped")
+            self._event_sink.finished(game, table, write_record(table, self._plan.about(game)))
+        self._event_sink.end("stopped")
 
 
 def workers(path: Path) -> None:

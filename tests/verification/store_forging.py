@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from referee.record import canonical
-from referee.store.public import public_entrant
-from referee.store.text import column
+from referee.league.store.json_text import column
+from referee.league.store.public import public_entrant
+from referee.umpire.record import canonical
 from tests.verification.forging import Path_, at, changes, fit, places
 
 Row = dict[str, Any]

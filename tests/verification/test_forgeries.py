@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from referee.store import Exported, Store, StoreError
-from referee.tournament.export import write_export
-from referee.tournament.league import read_league
+from referee.league.export import write_export
+from referee.league.league import read_league
+from referee.league.store import Exported, Store, StoreError
 from referee.verification.proof import UNPROVEN
 from referee.verification.verify import verify
 from tests.verification.forging import Files, Memory, cover, forgeries, load, save

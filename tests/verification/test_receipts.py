@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from referee import deals
-from referee.store import Store, StoreError
-from referee.tournament.league import plan_of, read_league
-from referee.verification.verdict import Check, Verdict
+from referee.league.league import plan_of, read_league
+from referee.league.store import Store, StoreError
+from referee.verification.verdict import Check, VerificationResult
 from referee.verification.verify import verify
-from tests.tournament.tampered import cover_up, edit_record, sql
+from tests.league.tampered import cover_up, edit_record, sql
 from tests.verification.findings import GAMES, fixture_of
 
 ME = "careful"
@@ -37,12 +37,12 @@ def receipts(league: Path, tmp_path: Path) -> Path:
     return path
 
 
-def held(league: Path, *receipts: Path) -> Verdict:
+def held(league: Path, *receipts: Path) -> VerificationResult:
     with Store.read(league) as store:
         return verify(store, receipts=receipts)
 
 
-def of_receipts(found: Verdict) -> list[tuple[str, int]]:
+def of_receipts(found: VerificationResult) -> list[tuple[str, int]]:
     return [(one.what.split(" ")[0], one.game) for one in found.findings if one.check is Check.RECEIPT]
 
 

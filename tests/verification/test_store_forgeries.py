@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from referee.store import Store, StoreError
-from referee.tournament.roots import roots
+from referee.league.roots import roots
+from referee.league.store import Store, StoreError
 from referee.verification.proof import UNPROVEN
 from referee.verification.verify import verify
 from tests.verification.forging import Memory

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from referee.definitions.definition import parse_definition
-from referee.record import Record, replay
+from referee.league.definition.definition import parse_definition
+from referee.league.store import Store
+from referee.league.void_reasons import INTERRUPTED
 from referee.rules import variant, variant_names
-from referee.seats.house import house
-from referee.store import Store
-from referee.tournament.voids import INTERRUPTED
+from referee.umpire.fallback_player import fallback_move
+from referee.umpire.record import Record, replay
 from referee.verification.verdict import Check
-from tests.tournament.inprocess import found_league, go_on, league_text, play_league
-from tests.tournament.tampered import cover_up, edit_record, put, rows, sql
+from tests.league.inprocess import found_league, go_on, league_text, play_league
+from tests.league.tampered import cover_up, edit_record, put, rows, sql
 from tests.verification.findings import GAMES, PLAYERS, first, fixture_of, record_of, verdict
 
 # A sound league.
@@ -33,7 +33,7 @@ def test_a_sound_league_agrees_and_everything_is_counted(sound: Path) -> None:
     assert found.unproven == faults
     assert found.unprovable == faults.total() > 0
     assert found.deals == sum(len(record["deals"]) for record in records)
-    assert found.decisions == sum(replay(record, house).steps for record in records)
+    assert found.decisions == sum(replay(record, fallback_move).steps for record in records)
 
 
 def test_the_verdict_can_be_read_and_written(sound: Path) -> None:

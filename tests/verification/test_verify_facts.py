@@ -12,17 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from referee.cards import parse_card
-from referee.record import replay
+from referee.league.league import plan_of, read_league
+from referee.league.store import Store
 from referee.rules import Action, Kind
-from referee.seats.house import house
-from referee.store import Store
-from referee.table import Table
-from referee.tournament.league import plan_of, read_league
+from referee.umpire.fallback_player import fallback_move
+from referee.umpire.record import replay
+from referee.umpire.table import Table
 from referee.verification import judge
 from referee.verification.verdict import KEPT, Check
-from referee.verification.verify_game import Case, check_game, packs_of
-from tests.tournament.inprocess import play_league
-from tests.tournament.tampered import edit_fact, edit_record, rows, sql
+from referee.verification.verify_game import StoredGame, check_game, packs_of
+from tests.league.inprocess import play_league
+from tests.league.tampered import edit_fact, edit_record, rows, sql
 from tests.verification.findings import GAMES, PLAYERS, first, fixture_of, ruling_of, verdict
 
 # Commitment, definition, schedule, sets.
@@ -171,14 +171,14 @@ UNPROVABLE = ("volatile", "charged_us", "raw")
 
 
 @pytest.fixture(scope="module")
-def cases(sound: Path) -> list[tuple[Case, list[dict[str, Any]]]]:
+def cases(sound: Path) -> list[tuple[StoredGame, list[dict[str, Any]]]]:
     """Every game of the sound league as verification sees it, with the rows of its rulings."""
     with Store.read(sound) as store:
         league, rulings = read_league(store), store.rulings()
         plan, fixtures = plan_of(league, Path(), "none"), {row.id: row for row in store.fixtures()}
         return [
             (
-                Case(plan, packs_of(plan), game, fixtures[game.fixture_id], store.record(game.number)),
+                StoredGame(plan, packs_of(plan), game, fixtures[game.fixture_id], store.record(game.number)),
                 [row for row in rulings if row["game"] == game.number],
             )
             for game in store.every_game()
@@ -187,7 +187,7 @@ def cases(sound: Path) -> list[tuple[Case, list[dict[str, Any]]]]:
 
 @given(data=st.data())
 def test_whatever_is_changed_in_a_record_is_found(
-    cases: list[tuple[Case, list[dict[str, Any]]]], data: st.DataObject
+    cases: list[tuple[StoredGame, list[dict[str, Any]]]], data: st.DataObject
 ) -> None:
     """Even by somebody who makes the digests fit."""
     case, rulings = data.draw(st.sampled_from(cases))
@@ -227,7 +227,7 @@ def test_the_judge_takes_no_word_for_granted() -> None:
 def test_a_table_that_is_not_finished_is_no_game(sound: Path) -> None:
     with Store.read(sound) as store:
         league, record = read_league(store), store.record(1)
-    table: Table = replay(record, house)
+    table: Table = replay(record, fallback_move)
     assert judge.judge_game(table).decisions == table.steps
     table.result = None
     with pytest.raises(judge.Disagreement, match="no result"):

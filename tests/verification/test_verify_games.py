@@ -9,11 +9,11 @@ import pytest
 from referee.cards import card_text, cards_in, parse_card, parse_cards
 from referee.oracle import OracleGame
 from referee.protocol import wire
-from referee.record import Record
 from referee.rules import Deal, Game, variant
+from referee.umpire.record import Record
 from referee.verification import judge
 from referee.verification.verdict import Check
-from tests.tournament.tampered import edit_fact, edit_record, put, rows, sql
+from tests.league.tampered import edit_fact, edit_record, put, rows, sql
 from tests.verification.findings import GAMES, first, fixture_of, record_of, ruling_of, verdict
 
 # Actions, rulings, results.

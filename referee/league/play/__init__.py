@@ -1,0 +1,1 @@
+"""A league as it is played: legs, workers, and where finished games go."""

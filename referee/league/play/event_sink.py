@@ -1,0 +1,188 @@
+"""Where finished games go: into the store at once, or into a list that a worker sends home."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from referee.league.plan import GamePlan
+from referee.league.store import Finished, FixtureRow, Store
+from referee.league.summary import summarise
+from referee.umpire.events import Ruling
+from referee.umpire.faults import Fault
+from referee.umpire.record import Record
+from referee.umpire.table import Table
+
+
+class LeagueObserver(Protocol):
+    """Whoever watches a league being played: the terminal, a test."""
+
+    def game(self, game: GamePlan, summary: Mapping[str, Any]) -> None:
+        """A game was stored."""
+
+    def ruling(self, game: GamePlan, entrant: str, sentence: str) -> None:
+        """A ruling was made against an entrant."""
+
+    def fault(self, entrant: str, fault: str, sentence: str, log: str) -> None:
+        """An entrant had a fault outside any single decision."""
+
+    def withdrawn(self, entrant: str, reason: str) -> None:
+        """An entrant is out of the league."""
+
+    def no_contest(self, game: GamePlan, reason: str) -> None:
+        """A game has to be played again."""
+
+    def remote(self, entrant: str, address: str, token: str) -> None:
+        """A remote entrant may dial in now."""
+
+    def wrong_tokens(self, sentence: str) -> None:
+        """Somebody has dialled in with a token that no entrant has."""
+
+
+Event = tuple[str, tuple[Any, ...]]
+
+_TOGETHER_SECONDS = 0.2
+_MOST_TOGETHER = 64
+
+
+@dataclass(slots=True)
+class BufferSink:
+    """Keeps what happened as plain data: the event sink of a worker. ``replay_into`` tells it to another sink."""
+
+    events: list[Event] = field(default_factory=list)
+
+    def finished(self, game: GamePlan, table: Table, record: Record) -> None:
+        """Keeps a finished game."""
+        self.events.append(("stored", (game, record, summarise(table, game.seats, game.set_id))))
+
+    def no_contest(self, game: GamePlan, reason: str) -> None:
+        """Keeps a game that has to be played again."""
+        self.events.append(("no_contest", (game, reason)))
+
+    def ruled(self, game: GamePlan, ruling: Ruling) -> None:
+        """Keeps a ruling."""
+        self.events.append(("told", (game, game.seats[ruling.seat], _sentence(ruling))))
+
+    def fault(self, entrant: str, fault: Fault, sentence: str, log: Path) -> None:
+        """Keeps a fault."""
+        self.events.append(("fault", (entrant, fault, sentence, log)))
+
+    def withdrawn(self, entrant: str, reason: str) -> None:
+        """Keeps a withdrawal."""
+        self.events.append(("withdrawn", (entrant, reason)))
+
+    def launched(self, processes: Sequence[Mapping[str, object]]) -> None:
+        """Nothing to keep: a worker's processes end with it."""
+
+    def tick(self) -> None:
+        """Nothing waits here."""
+
+
+class StoreSink:
+    """Writes to the store and tells the listener.
+
+    Games that finish within a fifth of a second share a transaction, for each has to wait for the disk. A game counts
+    as finished, and is told, only when it is stored.
+    """
+
+    def __init__(self, store: Store, listener: LeagueObserver) -> None:
+        self._store, self._listener = store, listener
+        self._attempts: dict[str, int] = {}
+        self._processes: list[Mapping[str, object]] = []
+        self._ready: list[tuple[GamePlan, Finished]] = []
+        self._stored_at = 0.0
+        self.again: list[GamePlan] = []
+        self.gone: dict[str, str] = {}
+
+    def begin(self, games: Sequence[GamePlan]) -> None:
+        """Notes the attempts at these games before any bot sees them."""
+        numbers = self._store.begin([(game.fixture_id, game.redeal) for game in games])
+        self._attempts = {game.fixture_id: number for game, number in zip(games, numbers, strict=True)}
+        self._processes, self.again = [], []
+
+    def finished(self, game: GamePlan, table: Table, record: Record) -> None:
+        """Stores a finished game."""
+        self.stored(game, record, summarise(table, game.seats, game.set_id))
+
+    def stored(self, game: GamePlan, record: Record, summary: Mapping[str, Any]) -> None:
+        """Stores a finished game whose summary is made already."""
+        row = FixtureRow(game.fixture_id, game.set_id, game.rotation, game.seats)
+        attempt = self._attempts.pop(game.fixture_id)
+        self._ready.append((game, Finished(attempt, row, game.redeal, record, summary)))
+        self.tick()
+
+    def tick(self) -> None:
+        """Stores what is ready, unless that was done a moment ago."""
+        if len(self._ready) >= _MOST_TOGETHER or time.monotonic() - self._stored_at >= _TOGETHER_SECONDS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Stores what is ready."""
+        ready, self._ready = self._ready, []
+        if ready:
+            self._store.finish_games([finished for _, finished in ready])
+            self._stored_at = time.monotonic()
+            for game, finished in ready:
+                self._listener.game(game, finished.summary)
+
+    def no_contest(self, game: GamePlan, reason: str) -> None:
+        """Ends the attempt; the game is to be played again."""
+        self._store.end_attempt(self._attempts.pop(game.fixture_id), "NO_CONTEST", reason)
+        self.again.append(game)
+        self._listener.no_contest(game, reason)
+
+    def ruled(self, game: GamePlan, ruling: Ruling) -> None:
+        """Tells the listener; the store takes rulings with their game."""
+        self.told(game, game.seats[ruling.seat], _sentence(ruling))
+
+    def told(self, game: GamePlan, entrant: str, sentence: str) -> None:
+        """Tells the listener of a ruling."""
+        self._listener.ruling(game, entrant, sentence)
+
+    def fault(self, entrant: str, fault: Fault, sentence: str, log: Path) -> None:
+        """Stores a fault outside single decisions."""
+        self._store.add_fault(entrant, str(fault), sentence, str(log))
+        self._listener.fault(entrant, str(fault), sentence, str(log))
+
+    def withdrawn(self, entrant: str, reason: str) -> None:
+        """Takes an entrant out of the league."""
+        if entrant not in self.gone:
+            self.gone[entrant] = reason
+            self._store.withdraw(entrant, reason)
+            self._listener.withdrawn(entrant, reason)
+
+    def launched(self, processes: Sequence[Mapping[str, object]]) -> None:
+        """Notes which processes see the games that are under way."""
+        self._processes.extend(processes)
+        self._store.note_processes(list(self._attempts.values()), self._processes)
+
+    def expected(self, entrant: str, address: str, token: str) -> None:
+        """Tells the listener where a remote entrant is expected."""
+        self._listener.remote(entrant, address, token)
+
+    def remote_fault(self, entrant: str, fault: Fault, sentence: str) -> None:
+        """Stores a fault of a remote entrant, whose log is elsewhere."""
+        self.fault(entrant, fault, sentence, Path("-"))
+
+    def wrong_tokens(self, sentence: str) -> None:
+        """Tells the listener of streams with a token that nobody has."""
+        self._listener.wrong_tokens(sentence)
+
+    def take(self, events: Sequence[Event]) -> None:
+        """Takes over what a worker has collected."""
+        for name, arguments in events:
+            getattr(self, name)(*arguments)
+        self.flush()
+
+    def end(self, reason: str) -> None:
+        """Stores what is ready and ends the attempts that are still open: stopped, or with a bot that was withdrawn."""
+        self.flush()
+        for number in self._attempts.values():
+            self._store.end_attempt(number, "STOPPED", reason)
+        self._attempts = {}
+
+
+def _sentence(ruling: Ruling) -> str:
+    rule = f" {ruling.rule}" if ruling.rule else ""
+    return f"{ruling.fault}{rule}: {ruling.sentence} ({ruling.consequence.lower()})"

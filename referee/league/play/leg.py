@@ -1,0 +1,317 @@
+"""A leg: one game of many sets, played at once by bot processes that have never met these packs.
+
+Within a leg every bot has one process (a pair has two). All games are fed to it as it can take them; when the last is
+over, every bot is sent off and its process and storage are gone before the next leg begins.
+"""
+
+import asyncio
+import contextlib
+import logging
+import secrets
+import socket
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol
+
+from referee.league.league import LeagueError
+from referee.league.plan import GamePlan, LeaguePlan
+from referee.league.play.arena import Arena, Slot, new_connection, send_off
+from referee.net.connection import BotConnection
+from referee.net.supervisor import LocalSupervisor, RemoteSupervisor, Supervisor
+from referee.sandbox.launch import BotProcess, launch
+from referee.sandbox.temporary_folder import discard_folder, new_folder
+from referee.umpire.events import Ruling
+from referee.umpire.fallback_player import fallback_move
+from referee.umpire.faults import Fault
+from referee.umpire.record import Record, write_record
+from referee.umpire.table import Table
+
+_LOG = logging.getLogger(__name__)
+_UNWRITTEN = "the referee could not write its record; its log says how"
+_TICK_SECONDS = 0.25
+_LOOK_AHEAD = 200
+
+
+class EventSink(Protocol):
+    """Where a leg reports. Every call is made from the event loop, in the order of events."""
+
+    def finished(self, game: GamePlan, table: Table, record: Record) -> None:
+        """A game has a result."""
+
+    def no_contest(self, game: GamePlan, reason: str) -> None:
+        """A game ended without a result, through no bot's fault."""
+
+    def ruled(self, game: GamePlan, ruling: Ruling) -> None:
+        """A ruling was made."""
+
+    def fault(self, entrant: str, fault: Fault, sentence: str, log: Path) -> None:
+        """A fault of an entrant outside any single decision."""
+
+    def withdrawn(self, entrant: str, reason: str) -> None:
+        """An entrant is given up."""
+
+    def launched(self, processes: Sequence[Mapping[str, object]]) -> None:
+        """These processes see the games of this leg."""
+
+    def tick(self) -> None:
+        """Called a few times a second while games are played."""
+
+
+class Leg:
+    """One leg. ``play`` returns when every game is over, or soon after ``stop`` was set."""
+
+    def __init__(
+        self,
+        plan: LeaguePlan,
+        games: Sequence[GamePlan],
+        event_sink: EventSink,
+        stop: asyncio.Event,
+        arena: Arena | None = None,
+    ) -> None:
+        """``arena`` is where the remote bots are, already open; without one the leg has its own, for local bots."""
+        self.plan, self._event_sink, self._stop = plan, event_sink, stop
+        self._queue = deque(games)
+        self._plans: dict[Table, GamePlan] = {}
+        self._arena = arena or Arena(plan, lambda _key, _fault, _sentence: None)
+        self._is_connection = arena is not None
+        self._dispatcher, self._host = self._arena.dispatcher, self._arena.host
+        self._dispatcher.organise(self._finish, self._ruled)
+        self._host.may_replay = self._may_replay
+        self._excused: dict[Table, str] = {}
+        self._supervisors: dict[Slot, Supervisor] = {}
+        self._load: dict[Slot, int] = {}
+        self._changed = asyncio.Event()
+        self._failure: BaseException | None = None
+        self._gone: dict[str, str] = {}
+        self._turn_ids = random_ids()
+
+    async def play(self) -> None:
+        """Plays all games of the leg. Raises what the event sink raised, or what else kept the referee from going on.
+
+        Raises ``LeagueError`` if a bot process could not be ended: it must not be there when its packs come again.
+        """
+        folder = new_folder()
+        self._arena.on_change, self._arena.on_failure = self._changed.set, self._fail
+        try:
+            if not self._is_connection:
+                await self._arena.open({})
+            async with contextlib.AsyncExitStack() as endpoints:
+                await self._admit(endpoints, folder)
+                async with self._attended():
+                    await self._play_all()
+        finally:
+            if not self._is_connection:
+                await self._arena.close(stopped=self._stop.is_set())
+            await asyncio.to_thread(discard_folder, folder)
+
+    async def _admit(self, endpoints: contextlib.AsyncExitStack, folder: Path) -> None:
+        """Opens an endpoint for each local bot: a socket of its own."""
+        slots = sorted({slot for game in self._queue for slot in zip(game.seats, game.slots, strict=True)})
+        for number, (key, slot) in enumerate(slots):
+            self._load[key, slot] = 0
+            if self.plan.bots[key].command is None:
+                supervisor = self._supervisors[key, slot] = self._arena.supervisors[key, slot]
+                if isinstance(supervisor, RemoteSupervisor):
+                    supervisor.begin_leg()
+                continue
+            connection = new_connection(self.plan, self._dispatcher, key, slot)
+            address = _address(folder / f"{number}.sock")
+            endpoint = await endpoints.enter_async_context(self._host.serve(address, owner=connection))
+            start = self._starter(key, slot, endpoint.address, connection, folder)
+            supervisor = LocalSupervisor(
+                connection, self._dispatcher, self._noter(key, slot), start, self.plan.start_seconds
+            )
+            supervisor.on_start = self._noter_of_starts(key)
+            self._supervisors[key, slot] = supervisor
+            self._arena.keep((key, slot), supervisor)
+            self._host.admit(connection)
+
+    def log_path(self, key: str, slot: int) -> Path:
+        """Where the output of a bot's process goes."""
+        name = key.replace("#", "-").replace(" ", "_") + (f".{slot}" if slot else "")
+        return self.plan.log_dir / f"{name}.log"
+
+    def _noter(self, key: str, slot: int) -> Callable[[Fault, str], None]:
+        return lambda fault, sentence: self._event_sink.fault(key, fault, sentence, self.log_path(key, slot))
+
+    def _noter_of_starts(self, key: str) -> Callable[[BotProcess], None]:
+        return lambda process: self._event_sink.launched(
+            [{"entrant": key, "pid": process.pid, "sandbox": process.sandbox}]
+        )
+
+    def _starter(
+        self, key: str, slot: int, address: str, connection: BotConnection, folder: Path
+    ) -> Callable[[], BotProcess]:
+        command = self.plan.bots[key].command_of(slot)
+        if command is None:
+            raise TypeError(f"{key} is no local bot")
+        return lambda: launch(
+            command,
+            address=address,
+            token=connection.token,
+            work_dir=folder,
+            log_path=self.log_path(key, slot),
+            limits=self.plan.bot_limits,
+            sandbox=self.plan.sandbox,
+            terminal=self.plan.terminal,
+        )
+
+    @contextlib.asynccontextmanager
+    async def _attended(self) -> AsyncIterator[None]:
+        """Keeps the local bots while the body runs; afterwards sends them off and ends what does not leave."""
+        locals_ = {
+            slot: supervisor
+            for slot, supervisor in self._supervisors.items()
+            if isinstance(supervisor, LocalSupervisor)
+        }
+        keeping = [self._arena.attend(supervisor.run()) for supervisor in locals_.values()]
+        try:
+            yield
+            for supervisor in locals_.values():
+                send_off(supervisor.connection, stopped=self._stop.is_set())
+            await asyncio.gather(*(supervisor.part() for supervisor in locals_.values()))
+        finally:
+            for supervisor in locals_.values():
+                send_off(supervisor.connection, stopped=True)
+            for task in keeping:
+                task.cancel()  # which ends its process
+            await asyncio.gather(*keeping, return_exceptions=True)
+            for slot in locals_:
+                self._arena.dismiss(slot)
+        survivors = {pid for supervisor in locals_.values() for pid in supervisor.survivors}
+        if survivors:
+            named = ", ".join(map(str, sorted(survivors)))
+            raise LeagueError(f"bot processes could not be ended: {named}; end them by hand, then: referee resume")
+
+    async def _play_all(self) -> None:
+        """Feeds the games as the bots can take them, until all are over or the leg is stopped."""
+        stopped: asyncio.Future[Any] = asyncio.ensure_future(self._stop.wait())
+        try:
+            while not self._stop.is_set() and self._failure is None:
+                self._changed.clear()
+                if all(supervisor.settled.is_set() for supervisor in self._supervisors.values()):
+                    self._drop_withdrawn()
+                    self._feed()
+                    self._host.pump()
+                    if not self._queue and not self._dispatcher.seated:
+                        break
+                await self._change(stopped)
+                self._event_sink.tick()
+        finally:
+            stopped.cancel()
+        if self._failure is not None:
+            raise self._failure
+
+    async def _change(self, stopped: asyncio.Future[Any]) -> None:
+        """Waits until something has changed, or for a moment."""
+        changed: asyncio.Future[Any] = asyncio.ensure_future(self._changed.wait())
+        await asyncio.wait({changed, stopped}, timeout=_TICK_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+        changed.cancel()
+
+    def _feed(self) -> None:
+        """Starts every game whose bots are there and have room for one more, in the order of the schedule."""
+        waiting: deque[GamePlan] = deque()
+        away: set[Slot] = {slot for slot, supervisor in self._supervisors.items() if not supervisor.present}
+        missed: set[Slot] = set()
+        full = 0
+        while self._queue and full < _LOOK_AHEAD:
+            game = self._queue.popleft()
+            slots = list(zip(game.seats, game.slots, strict=True))
+            if away & set(slots):
+                missed.update(away & set(slots))
+                waiting.append(game)
+                continue
+            if any(self._load[slot] >= self.plan.max_in_flight for slot in slots):
+                waiting.append(game)
+                full += 1
+                continue
+            for slot in slots:
+                self._load[slot] += 1
+                self._supervisors[slot].connection.games += 1
+            spec = self.plan.spec(game, next(self._turn_ids))
+            table = Table(spec, partial(self.plan.pack, game), self._turn_ids.__next__, fallback_move)
+            self._plans[table] = game
+            self._dispatcher.open(table, [self._supervisors[slot].connection.session for slot in slots])
+        self._queue.extendleft(reversed(waiting))
+        for slot, supervisor in self._supervisors.items():
+            if isinstance(supervisor, RemoteSupervisor):
+                supervisor.wanted = slot in missed
+
+    def _drop_withdrawn(self) -> None:
+        """Ends what cannot be played without a bot that was given up."""
+        for (key, _), supervisor in self._supervisors.items():
+            if supervisor.withdrawn and key not in self._gone:
+                self._gone[key] = supervisor.withdrawn
+                self._event_sink.withdrawn(key, supervisor.withdrawn)
+        if not self._gone:
+            return
+        self._queue = deque(game for game in self._queue if not self._gone.keys() & set(game.seats))
+        for table in tuple(self._dispatcher.seated):
+            if self._gone.keys() & set(self._plans[table].seats):
+                self._dispatcher.abandon(table, "a bot was withdrawn")
+
+    def _may_replay(self, connection: BotConnection, table: Table) -> bool:
+        """Whether a game may be played again for a late decision of this bot during a stall: once for each bot."""
+        key = connection.terms.name
+        if key in self._plans[table].excused:
+            return False
+        self._excused[table] = key
+        return True
+
+    def _fail(self, error: BaseException) -> None:
+        """Ends the leg by an error that no game and no bot has caused; ``play`` raises it."""
+        self._failure = self._failure or error
+        self._changed.set()
+
+    def _finish(self, table: Table) -> Record | None:
+        """Reports a finished game and makes room for the next. What fails here ends the leg, not a bot's stream."""
+        try:
+            return self._report(table)
+        except Exception as error:  # noqa: BLE001  # raised again by play, where somebody can act on it
+            self._fail(error)
+            return None
+
+    def _report(self, table: Table) -> Record | None:
+        game = self._plans.pop(table)
+        late = self._excused.pop(table, None)
+        for slot in zip(game.seats, game.slots, strict=True):
+            self._load[slot] -= 1
+        self._changed.set()
+        record = self._record(table, game)
+        if record is not None:
+            self._event_sink.finished(game, table, record)
+        elif not self._gone.keys() & set(game.seats):
+            if late is not None:
+                game = replace(game, excused=(*game.excused, late))
+            self._event_sink.no_contest(game, table.void or _UNWRITTEN)
+        return record
+
+    def _record(self, table: Table, game: GamePlan) -> Record | None:
+        """The record of a game that has a result and can be written down."""
+        try:
+            return None if table.result is None else write_record(table, self.plan.about(game))
+        except Exception:  # noqa: BLE001  # one game is spoiled by it, not the league
+            _LOG.exception("game %s: %s", game.fixture_id, _UNWRITTEN)
+            return None
+
+    def _ruled(self, table: Table, ruling: Ruling) -> None:
+        try:
+            self._event_sink.ruled(self._plans[table], ruling)
+        except Exception as error:  # noqa: BLE001  # as in _finish
+            self._fail(error)
+
+
+def random_ids() -> Iterator[int]:
+    """Ids that cannot be guessed, 1..2^53-1, drawn from the system a thousand at a time."""
+    while True:
+        for number in memoryview(secrets.token_bytes(8 * 1024)).cast("Q"):
+            if number >> 11:
+                yield number >> 11
+
+
+def _address(path: Path) -> str:
+    """A unix socket where they exist and the path is short enough; else loopback TCP."""
+    return f"unix:{path}" if hasattr(socket, "AF_UNIX") and len(str(path)) < 100 else "tcp:127.0.0.1:0"

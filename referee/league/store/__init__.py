@@ -1,0 +1,39 @@
+"""One SQLite file a league: the single source of truth. Any SQLite tool opens it.
+
+A finished game, its record, the end of its attempt and the head of its set's hash chain are one transaction. Only one
+process writes: ``Store.write`` takes a lock that dies with the process. Times are UTC in ISO 8601.
+"""
+
+from referee.league.store.chain import chain_end, chain_next, chain_start, fold_root
+from referee.league.store.exported import Exported
+from referee.league.store.schema import (
+    FaultRow,
+    Finished,
+    FixtureRow,
+    GameRow,
+    NoGameError,
+    NoLeagueError,
+    SetRow,
+    StoreError,
+)
+from referee.league.store.source import Source
+from referee.league.store.store import Store, now
+
+__all__ = [
+    "Exported",
+    "FaultRow",
+    "Finished",
+    "FixtureRow",
+    "GameRow",
+    "NoGameError",
+    "NoLeagueError",
+    "SetRow",
+    "Source",
+    "Store",
+    "StoreError",
+    "chain_end",
+    "chain_next",
+    "chain_start",
+    "fold_root",
+    "now",
+]

@@ -1,0 +1,216 @@
+"""Looking at the store of one league: every query, and nothing that changes a row."""
+
+import contextlib
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final
+
+from referee.league.store.json_text import TextError, column, inflate, read_json
+from referee.league.store.public import public_entrant
+from referee.league.store.schema import TABLES, FaultRow, FixtureRow, GameRow, NoGameError, SetRow, StoreError
+from referee.umpire.record import Record, canonical
+
+_SET: Final = "SELECT id, position, redeal, state, reason, chain, games FROM game_set"
+_GAME: Final = (
+    "SELECT g.fixture_id, g.redeal, g.number, g.record_digest, g.result_digest, g.summary, g.attempt_id FROM game g"
+)
+_RULING: Final = (
+    "SELECT g.number AS game, r.fixture_id, r.redeal, r.number, r.entrant, r.seat, r.step, r.fault, r.rule, r.sentence,"
+    " r.consequence FROM ruling r"
+)
+_JSON: Final = (
+    ("league", "key", "value"),
+    ("entrant", "key", "about"),
+    ("fixture", "id", "seats"),
+    ("attempt", "id", "processes"),
+    ("game", "number", "summary"),
+)
+"""Columns of JSON: table, key, column."""
+_AT_ONCE: Final = 500  # names in one query
+
+
+_MOST: Final = 1 << 63
+"""Beyond the numbers that SQLite has."""
+
+
+class Reader:
+    """What can be read of a league. What is asked for a few sets or games costs as much as these, not as the league."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self.path, self._db = path, connection
+
+    def league(self) -> dict[str, Any]:
+        """What is fixed for the league, by key: name, definition, master, commitment, code version and so on."""
+        return {key: read_json(value) for key, value in self._db.execute("SELECT key, value FROM league")}
+
+    def entrants(self) -> dict[str, dict[str, Any]]:
+        """The entrants in the order of entry; ``withdrawn`` holds the reason or ``None``."""
+        rows = self._db.execute("SELECT key, about, withdrawn FROM entrant ORDER BY position")
+        return {key: {**read_json(about), "withdrawn": withdrawn} for key, about, withdrawn in rows}
+
+    def sets(self) -> list[SetRow]:
+        """All sets in schedule order."""
+        query = "SELECT id, position, redeal, state, reason, chain, games FROM game_set ORDER BY position"
+        return [SetRow(*row) for row in self._db.execute(query)]
+
+    def fixtures(self) -> list[FixtureRow]:
+        """All fixtures, by set in schedule order, then by rotation."""
+        rows = self._db.execute(
+            "SELECT f.id, f.set_id, f.rotation, f.seats FROM fixture f JOIN game_set s ON s.id = f.set_id"
+            " ORDER BY s.position, f.rotation"
+        )
+        return [FixtureRow(i, s, r, tuple(read_json(seats))) for i, s, r, seats in rows]
+
+    def open_attempts(self) -> list[tuple[int, str, int, list[dict[str, Any]]]]:
+        """Attempts that have not ended: (number, fixture, redeal, processes)."""
+        rows = self._db.execute("SELECT id, fixture_id, redeal, processes FROM attempt WHERE ended IS NULL ORDER BY id")
+        return [(number, fixture, redeal, read_json(processes)) for number, fixture, redeal, processes in rows]
+
+    def games(self) -> list[GameRow]:
+        """The scored games: those of each set's present redeal, in the order in which they were stored."""
+        rows = self._db.execute(
+            f"{_GAME} JOIN fixture f ON f.id = g.fixture_id JOIN game_set s ON s.id = f.set_id AND s.redeal = g.redeal"
+            " ORDER BY g.number"
+        )
+        return list(map(_game, rows))
+
+    def every_game(self) -> list[GameRow]:
+        """All games by number: the scored ones, and those of earlier packs that are kept for audit."""
+        return list(map(_game, self._db.execute(f"{_GAME} ORDER BY g.number")))
+
+    def game_numbers(self) -> list[int]:
+        """The numbers of all games, ascending."""
+        return [number for (number,) in self._db.execute("SELECT number FROM game ORDER BY number")]
+
+    def record(self, number: int) -> Record:
+        """The record of the game with that number; raises ``NoGameError`` if there is none, ``StoreError`` if it cannot be read."""
+        asked = "SELECT record FROM game WHERE number = ?"
+        row = self._db.execute(asked, (number,)).fetchone() if number < _MOST else None
+        if row is None:
+            raise NoGameError(f"{self.path} has no game {number}")
+        try:
+            data = inflate(row[0])
+            record = read_json(data)
+        except TextError as error:
+            raise StoreError(f"{self.path}: the record of game {number} cannot be read ({error})") from None
+        if data != canonical(record):
+            raise StoreError(f"{self.path}: the record of game {number} is not written canonically")
+        if not isinstance(record, dict):
+            raise StoreError(f"{self.path}: the record of game {number} is no JSON object")
+        return record
+
+    def oddities(self) -> Iterator[str]:
+        """What stands in the file otherwise than a referee writes it, each in a sentence: for a verification.
+
+        Damaged pages, rows that point nowhere, tables, triggers and views that are not ours, JSON with keys that stand
+        twice or in another order, with blanks, or with what is no JSON.
+        """
+        for (found,) in self._db.execute("PRAGMA integrity_check(5)"):
+            if found != "ok":
+                yield f"damaged: {found}"
+        for table, row, other, _ in self._db.execute("PRAGMA foreign_key_check"):
+            yield f"row {row} of table {table} names what table {other} does not have"
+        version = self._db.execute("PRAGMA user_version").fetchone()[0]
+        if version >= 2 and self.league().get("state") == "finished" and "root_scheme" not in self.league():
+            yield "the fact root_scheme is missing"
+        for kind, name in self._db.execute(
+            "SELECT type, name FROM sqlite_master WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+        ):
+            if name not in TABLES:
+                yield f"{kind} {name}, which no league has"
+        for table, name, first in (("entrant", "position", 0), ("fault", "id", 1)):
+            rows = self._db.execute(f"SELECT {name} FROM {table} ORDER BY {name}")  # noqa: S608  # our own words
+            odd = next((number for place, (number,) in enumerate(rows, first) if number != place), None)
+            if odd is not None:
+                yield f"table {table}: {name} {odd}, where the next is due: they run from {first} without a gap"
+        for table, key, name in _JSON:
+            for row, text in self._db.execute(f"SELECT {key}, {name} FROM {table}"):  # noqa: S608  # our own words
+                try:
+                    value = read_json(text)
+                except TextError as error:
+                    yield f"table {table}, row {row}, {name}: {error}"
+                    continue
+                if text not in (column(value), json.dumps(value)):  # the second is how 0.1.0 wrote it
+                    yield f"table {table}, row {row}, {name}: JSON that is not written as a referee writes it"
+
+    @contextlib.contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """While the body runs, everything is read as of one moment, though another process may write."""
+        self._db.execute("BEGIN")
+        try:
+            yield
+        finally:
+            self._db.execute("ROLLBACK")
+
+    def rulings(self) -> list[dict[str, Any]]:
+        """All rulings of scored games with the number of their game."""
+        return list(
+            self._lines(
+                f"{_RULING} JOIN game g USING (fixture_id, redeal)"
+                " JOIN fixture f ON f.id = r.fixture_id JOIN game_set s ON s.id = f.set_id AND s.redeal = r.redeal"
+                " ORDER BY g.number, r.number"
+            )
+        )
+
+    def every_ruling(self) -> Iterator[dict[str, Any]]:
+        """All rulings with the number of their game (``None`` if there is no such game), those of earlier packs too."""
+        return self._lines(f"{_RULING} LEFT JOIN game g USING (fixture_id, redeal) ORDER BY g.number, r.number")
+
+    def parts(self) -> Iterator[tuple[str, Iterator[Mapping[str, Any]]]]:
+        """All that the record root is taken of but the facts of the league: name and lines of each part, as exported."""
+        yield "entrants", (public_entrant(key, about) for key, about in self.entrants().items())
+        yield "sets", map(asdict, self.sets())
+        yield "fixtures", map(asdict, self.fixtures())
+        yield "games", map(asdict, map(_game, self._db.execute(f"{_GAME} ORDER BY g.number")))
+        yield "rulings", self.every_ruling()
+        yield "attempts", self.attempts()
+        yield "faults", self._lines("SELECT at, entrant, fault, sentence FROM fault ORDER BY id")
+
+    def attempts(self) -> Iterator[dict[str, Any]]:
+        """Every go at a fixture in order, and how it ended; without the processes that saw it."""
+        return self._lines("SELECT id, fixture_id, redeal, started, ended, outcome, reason FROM attempt ORDER BY id")
+
+    def faults(self) -> list[FaultRow]:
+        """All faults outside single decisions, oldest first."""
+        query = "SELECT at, entrant, fault, sentence, log FROM fault ORDER BY id"
+        return [FaultRow(*row) for row in self._db.execute(query)]
+
+    def no_contests(self, fixture: str) -> int:
+        """How many attempts at a fixture have ended as no contest."""
+        query = "SELECT count(*) FROM attempt WHERE fixture_id = ? AND outcome = 'NO_CONTEST'"
+        return int(self._db.execute(query, (fixture,)).fetchone()[0])
+
+    # A part of the league.
+
+    def sets_of(self, ids: Iterable[str]) -> dict[str, SetRow]:
+        """These sets by id."""
+        rows = self._for_each(f"{_SET} WHERE id IN", list(ids))
+        return {row[0]: SetRow(*row) for row in rows}
+
+    def played(self, set_ids: Iterable[str]) -> set[tuple[str, int]]:
+        """The finished games of these sets: (fixture, redeal)."""
+        query = "SELECT g.fixture_id, g.redeal FROM fixture f JOIN game g ON g.fixture_id = f.id WHERE f.set_id IN"
+        return {(fixture, redeal) for fixture, redeal in self._for_each(query, list(set_ids))}
+
+    def count_games(self) -> int:
+        """How many scored games there are: those of each set's present redeal."""
+        return int(self._db.execute("SELECT coalesce(sum(games), 0) FROM game_set").fetchone()[0])
+
+    def _lines(self, query: str) -> Iterator[dict[str, Any]]:
+        """The rows of a query, each by the names of its columns."""
+        cursor = self._db.execute(query)
+        names = [column[0] for column in cursor.description]
+        return (dict(zip(names, row, strict=True)) for row in cursor)
+
+    def _for_each(self, query: str, names: Sequence[str]) -> Iterator[Any]:
+        for start in range(0, len(names), _AT_ONCE):
+            some = names[start : start + _AT_ONCE]
+            yield from self._db.execute(f"{query} ({', '.join('?' * len(some))})", some)
+
+
+def _game(row: Sequence[Any]) -> GameRow:
+    fixture, redeal, number, record, result, summary, attempt = row
+    return GameRow(fixture, redeal, number, record, result, read_json(summary), attempt)

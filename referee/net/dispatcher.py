@@ -1,0 +1,187 @@
+"""The dispatcher: every table in play in this process, and who sits where.
+
+It carries what an umpire says to the players and what they answer back to the umpire. No I/O and no clock: a driver
+(``referee.net.server``, or a plain loop for in-process play) hands in answers with their time, and sends what the sessions
+have ready. An error of the referee itself ends the game concerned as no contest, and no other.
+"""
+
+import logging
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from referee.net.session import Timeout, TurnAnswer, TurnSession
+from referee.protocol.translate import Malformed, deal_over, game_over, game_started, receipt, ruling_message
+from referee.rules import Action
+from referee.umpire.events import Ask, DealClosed, GameClosed, Output, Ruled, Ruling, Voided
+from referee.umpire.faults import Fault
+from referee.umpire.record import Record, canonical, record_digest, seat_record
+from referee.umpire.table import Table
+from referee.umpire.view import Turn
+
+_LOG = logging.getLogger(__name__)
+_OUR_FAULT = "the referee failed in this game; its log says how"
+
+Choose = Callable[[Turn], Action]
+"""An in-process player: a function from what the seat may know to an action."""
+
+
+class InProcessPlayer:
+    """A player in this process. It costs no time and cannot be lost."""
+
+    def __init__(self, choose: Choose) -> None:
+        self.choose = choose
+
+
+Player = InProcessPlayer | TurnSession
+
+
+class FinishGame(Protocol):
+    """What the organiser does with a finished table: make and keep its record."""
+
+    def __call__(self, table: Table) -> Record | None:
+        """The record of the table, or ``None`` if it was no contest."""
+
+
+class Dispatcher:
+    """All tables of a process. ``touched`` holds the sessions that may have something to send since it was emptied."""
+
+    def __init__(self, finish: FinishGame, on_ruling: Callable[[Table, Ruling], None] | None = None) -> None:
+        self.touched: set[TurnSession] = set()
+        self.seated: dict[Table, Sequence[Player]] = {}
+        self._finish = finish
+        self._on_ruling = on_ruling
+        self._local: deque[tuple[Table, Turn, InProcessPlayer]] = deque()
+
+    def organise(self, finish: FinishGame, on_ruling: Callable[[Table, Ruling], None] | None = None) -> None:
+        """From now on somebody else takes the finished tables and hears of the rulings."""
+        self._finish, self._on_ruling = finish, on_ruling
+
+    def open(self, table: Table, players: Sequence[Player]) -> None:
+        """Seats the players (by seat) and starts the game."""
+        self.seated[table] = players
+        for chair, player in zip(table.spec.chairs, players, strict=True):
+            if isinstance(player, TurnSession):
+                player.games += 1
+                player.news(game_started(chair, table.spec.first_dealer))
+        self._judge(table, table.start)
+        self._serve_local()
+
+    def answered(self, answers: Sequence[TurnAnswer]) -> None:
+        """Judges the answers of one message."""
+        for answer in answers:
+            table, turn_id = answer.pending.table, answer.pending.turn.turn_id
+            action = answer.action
+            if isinstance(action, Malformed):
+                wrong = (action.rule, action.sentence, answer.raw)
+                self._judge(table, table.malformed, turn_id, *wrong, answer.charged_us)
+            else:
+                try:  # as in _judge, without a call more for every answer
+                    self._carry(table, table.answer(turn_id, action, answer.charged_us))
+                except Exception:  # noqa: BLE001
+                    self._failed(table)
+        self._serve_local()
+
+    def silent(self, silence: Timeout) -> None:
+        """Judges a turn that was not answered in time."""
+        table = silence.pending.table
+        self._judge(table, table.late, silence.pending.turn.turn_id, silence.charged_us)
+        self._serve_local()
+
+    def lose(self, table: Table, player: Player, fault: Fault, sentence: str) -> None:
+        """A player loses its game at a table: every seat it holds there is forfeited."""
+        for seat, other in enumerate(self.seated.get(table, ())):
+            if other is player:
+                self._judge(table, table.lose, seat, fault, sentence)
+        self._serve_local()
+
+    def abandon(self, table: Table, sentence: str) -> None:
+        """Ends a game as no contest."""
+        self._judge(table, table.abandon, sentence)
+        self._serve_local()
+
+    def tables_of(self, player: Player) -> list[Table]:
+        """The tables at which a player sits and plays now: it has not lost its game there."""
+        return [
+            table
+            for table, players in self.seated.items()
+            if any(other is player and seat not in table.forfeits for seat, other in enumerate(players))
+        ]
+
+    def _judge(self, table: Table, umpire: Callable[..., Sequence[Output]], *said: Any) -> None:
+        """Lets the umpire judge what was said, and carries what comes out."""
+        try:
+            self._carry(table, umpire(*said))
+        except Exception:  # noqa: BLE001  # whatever it is, one game is spoiled by it, not the league
+            self._failed(table)
+
+    def _failed(self, table: Table) -> None:
+        """Ends a game in which the referee fails at this moment, in whatever state that has left it."""
+        _LOG.exception("game %s: %s", table.spec.key, _OUR_FAULT)
+        players = self.seated.get(table)
+        if players is not None:
+            table.result, table.void, table.open = None, _OUR_FAULT, None
+            self._close(table, players, Voided(_OUR_FAULT))
+
+    def _carry(self, table: Table, outputs: Sequence[Output]) -> None:
+        players = self.seated.get(table)
+        if players is None:
+            return
+        for output in outputs:
+            if isinstance(output, Ask):
+                player = players[output.turn.chair.seat]
+                if isinstance(player, TurnSession):
+                    player.offer(table, output.turn)
+                    self.touched.add(player)
+                else:
+                    self._local.append((table, output.turn, player))
+            elif isinstance(output, Ruled):
+                self._rule(table, players, output.ruling)
+            elif isinstance(output, DealClosed):
+                self._tell_deal(table, players, output)
+            elif isinstance(output, GameClosed | Voided):
+                self._close(table, players, output)
+
+    def _rule(self, table: Table, players: Sequence[Player], ruling: Ruling) -> None:
+        player = players[ruling.seat]
+        if isinstance(player, TurnSession):
+            player.tell(ruling_message(ruling, table.spec.chairs[ruling.seat]))
+            self.touched.add(player)
+        if self._on_ruling:
+            self._on_ruling(table, ruling)
+
+    def _tell_deal(self, table: Table, players: Sequence[Player], closed: DealClosed) -> None:
+        for chair, player in zip(table.spec.chairs, players, strict=True):
+            if isinstance(player, TurnSession) and player.wants_notices:
+                player.news(deal_over(chair, closed, closed.log.history))
+                self.touched.add(player)
+
+    def _close(self, table: Table, players: Sequence[Player], closed: GameClosed | Voided) -> None:
+        for player in self.seated.pop(table):
+            if isinstance(player, TurnSession):
+                player.games -= 1
+        record = self._finish(table)
+        if record is None or not isinstance(closed, GameClosed):
+            return
+        digest = ""
+        for chair, player in zip(table.spec.chairs, players, strict=True):
+            if isinstance(player, TurnSession) and player.wants_notices:
+                digest = digest or record_digest(record)
+                own = canonical(seat_record(record, chair.seat))
+                player.news(game_over(chair, closed.result, digest, own))
+                self.touched.add(player)
+            if isinstance(player, TurnSession) and player.wants_receipts:
+                digest = digest or record_digest(record)
+                player.receipt(receipt(chair, digest))
+                self.touched.add(player)
+
+    def _serve_local(self) -> None:
+        """Lets in-process players answer until none is asked."""
+        while self._local:
+            table, turn, player = self._local.popleft()
+            if table.open is turn:
+                self._judge(table, self._local_answer, table, turn, player)
+
+    @staticmethod
+    def _local_answer(table: Table, turn: Turn, player: InProcessPlayer) -> Sequence[Output]:
+        return table.answer(turn.turn_id, player.choose(turn), 0)

@@ -1,0 +1,596 @@
+"""Streams to tables: the gRPC service, one event loop a process.
+
+Every local bot gets a server of its own on a unix socket (loopback TCP where those are missing); remote bots share one
+TCP server. Here is decided who is let in, and what a peer may use of the referee; a stream reads bytes, and writes what
+the connection's session has ready.
+"""
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from google.protobuf.message import DecodeError
+
+from referee.net.connection import MAX_MESSAGE_BYTES, BotConnection, BotStream
+from referee.net.dispatcher import Dispatcher
+from referee.net.http2 import Budget, Http2Connection, Http2Server, RpcCall, Status
+from referee.net.session import STARVED_MOST, TurnSession
+from referee.net.stalls import Cause, PressureSample, Stall, cause_of, crowding, guilty_of, waits
+from referee.net.wrong_tokens import WrongTokens
+from referee.protocol import wire
+from referee.sandbox.process_tree import processes
+from referee.sandbox.usage import PERIOD as STARVATION_PERIOD
+from referee.sandbox.usage import UsageMeter
+from referee.umpire.faults import Fault
+from referee.umpire.table import Table
+
+_LOG = logging.getLogger(__name__)
+SERVICE = "allfours.v1.RefereeService"
+
+STRANGERS: Final = 256
+"""Connections at a time to the server for remote bots whose peers have shown no token, and one more for each bot."""
+
+CONNECTIONS_A_BOT: Final = 2
+"""Connections of one bot at a time on which it plays or has played: the newest ends the oldest."""
+
+OWN_CONNECTIONS: Final = 16
+"""Connections at a time to a local bot's own server on which nothing has been played."""
+
+_STRANGER_S, _OWN_STRANGER_S = 10.0, 60.0
+_STRANGER_BYTES, _OWN_STRANGER_BYTES = 32 * 1024, 256 * 1024
+_STRANGER_UNITS = 200
+_YOUNG_S = 2.0
+_BURST, _UNITS_A_SECOND = 4_000, 500.0
+_UNREAD_US = 10_000_000
+_TICK_S = 0.05
+_PARTING_S = 2.0
+_LINGER_S = 0.003
+_STALL_US = 20_000
+NO_CONTEST_STALL_US = 250_000
+_NEVER_US = 1 << 62
+
+
+def monotonic_us() -> int:
+    """The referee's clock, in microseconds."""
+    return time.monotonic_ns() // 1000
+
+
+@dataclass(slots=True, eq=False)
+class Endpoint:
+    """One listening address. ``owner`` is the only connection let in at a local bot's own endpoint."""
+
+    address: str
+    owner: BotConnection | None = None
+
+
+class GameServer:
+    """The connections of a process and their dispatcher. ``serve`` opens an endpoint, ``watch`` keeps the clocks.
+
+    ``asked_at_once`` bounds how many bots think at the same time (a competitive clock); 0 = no bound. Guests ``at_home``
+    have an endpoint of their own, and are let in at no other. The watch is due at ``due_us``.
+    """
+
+    def __init__(self, dispatcher: Dispatcher, asked_at_once: int = 0) -> None:
+        self.dispatcher, self.asked_at_once = dispatcher, asked_at_once
+        self.connections: dict[BotConnection, None] = {}
+        self._by_session: dict[TurnSession, BotConnection] = {}
+        self.at_home: set[BotConnection] = set()
+        self._queueing: dict[BotConnection, None] = {}
+        self._lingering: set[BotConnection] = set()
+        self._listeners: dict[Endpoint, Http2Server] = {}
+        self._budgets: dict[BotConnection, Budget] = {}
+        self._streams: set[asyncio.Task[None]] = set()
+        self._ticked_us = 0
+        self.on_hung: Callable[[BotConnection], None] = lambda _connection: None
+        self.due_us = _NEVER_US
+        self._looked_us = self._stalled_us = 0
+        self._waits: deque[PressureSample] = deque(maxlen=16)
+        self._stalls: deque[Stall] = deque(maxlen=256)
+        self.on_starving: Callable[[BotConnection, Fault, str], None] = lambda _connection, _fault, _sentence: None
+        self.may_replay: Callable[[BotConnection, Table], bool] = lambda _connection, _table: True
+        self.wrong_tokens = WrongTokens()
+
+    def admit(self, connection: BotConnection) -> None:
+        """Lets a connection in who shows its token."""
+        self.connections[connection] = None
+        self._by_session[connection.session] = connection
+
+    def dismiss(self, connection: BotConnection) -> None:
+        """A connection that will not come again."""
+        self.connections.pop(connection, None)
+        self._by_session.pop(connection.session, None)
+        self._queueing.pop(connection, None)
+        self._budgets.pop(connection, None)
+        self.at_home.discard(connection)
+
+    def pump(self) -> None:
+        """Wakes the writers of the sessions that have something to send.
+
+        A few turns wait a moment for company while other bots are thinking: a message costs ten times a decision. A
+        turn for which nothing else can come waits for nothing.
+        """
+        touched = self.dispatcher.touched
+        while touched:
+            session = touched.pop()
+            connection = self._by_session.get(session)
+            if connection is None or connection.stream is None or session.open:
+                continue
+            company = min(session.max_in_flight // 2, session.games // 4)
+            if not session.waiting or len(session.waiting) >= company or self._all_idle():
+                connection.stream.wake.set()
+            elif connection not in self._lingering:
+                self._lingering.add(connection)
+                asyncio.get_running_loop().call_later(_LINGER_S, self._sent_on, connection)
+
+    def _all_idle(self) -> bool:
+        return not any(session.open for session in self._by_session)
+
+    def _sent_on(self, connection: BotConnection) -> None:
+        self._lingering.discard(connection)
+        if connection.stream is not None:
+            connection.stream.wake.set()
+
+    @contextlib.asynccontextmanager
+    async def serve(
+        self, address: str, owner: BotConnection | None = None, credentials: Any = None
+    ) -> AsyncIterator[Endpoint]:
+        """Opens an endpoint at ``unix:PATH`` or ``tcp:HOST:PORT`` (port 0: any) and closes it at the end.
+
+        Raises ``OSError`` if the address cannot be had. The endpoint's ``address`` is what bots are told.
+        """
+        endpoint = Endpoint(address, owner)
+        public = _PublicServices()
+        listener = Http2Server(
+            lambda call: self._begin(endpoint, public, call),
+            strangers=lambda: (
+                STRANGERS + len(self.connections) - len(self.at_home) if owner is None else OWN_CONNECTIONS
+            ),
+            young_seconds=_YOUNG_S if owner is None else 0.0,
+            stranger_seconds=_STRANGER_S if owner is None else _OWN_STRANGER_S,
+            stranger_bytes=_STRANGER_BYTES if owner is None else _OWN_STRANGER_BYTES,
+            stranger_units=_STRANGER_UNITS,
+            budget=None if owner is None else Budget(_BURST, _UNITS_A_SECOND),
+            tls=credentials,
+        )
+        listener.on_excess = lambda peer, what: self._flooded(listener, owner, peer, what)
+        listener.may_be_dead = lambda peer: owner is None and not _is_asked(peer.holder)
+        endpoint.address = await listener.listen(address)
+        if owner is not None:
+            self.at_home.add(owner)
+            owner.on_renew = listener.renew
+            listener.on_violation = lambda _peer: owner.knock("connections that broke HTTP/2")
+        self._listeners[endpoint] = listener
+        try:
+            yield endpoint
+        finally:
+            del self._listeners[endpoint]
+            parting = any(connection.leaving and connection.stream is not None for connection in self.connections)
+            await listener.close(_PARTING_S if parting else 0.2)
+
+    def _begin(self, endpoint: Endpoint, public: "_PublicServices", call: RpcCall) -> None:
+        """Routes a new call."""
+        if call.method != f"/{SERVICE}/Play":
+            if not public.begin(call):
+                if endpoint.owner is not None:
+                    endpoint.owner.knock("calls of methods that there are not")
+                call.finish(Status.UNIMPLEMENTED, "there is no such method")
+            return
+        connection = self._authenticate(endpoint, call)
+        if connection is None:
+            if endpoint.owner is None:
+                self.wrong_tokens.came(call.peer, monotonic_us())
+                self._begin_task(self._refuse(call))
+            else:
+                call.finish(Status.UNAUTHENTICATED, "no session has this token")
+            return
+        budget = self._listeners[endpoint].budget or self._budgets.setdefault(
+            connection, Budget(_BURST, _UNITS_A_SECOND)
+        )
+        self._listeners[endpoint].trust(call.connection, connection, budget, CONNECTIONS_A_BOT)
+        work = _Play(self, connection, call).begin()
+        if work is not None:
+            self._begin_task(work)
+
+    def _begin_task(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._streams.add(task)
+        task.add_done_callback(self._streams.discard)
+
+    async def _refuse(self, call: RpcCall) -> None:
+        """Refuses a stream whose token nobody has; it has to wait for that."""
+        await self.wrong_tokens.slow()
+        call.finish(Status.UNAUTHENTICATED, "no session has this token")
+
+    def _authenticate(self, endpoint: Endpoint, call: RpcCall) -> BotConnection | None:
+        """The connection whose token the call shows."""
+        token = call.metadata.get("authorization", "").removeprefix("Bearer ")
+        owner = endpoint.owner
+        connection = next((connection for connection in self.connections if connection.token == token), None)
+        if connection is owner:
+            return connection
+        if owner is not None and connection is not None:
+            owner.on_fault(Fault.POLICY, "It came with the token of another session.")
+        elif owner is not None and token not in owner.expired:
+            owner.knock("streams with a token that nobody has")
+        return connection if owner is None and connection not in self.at_home else None
+
+    @staticmethod
+    def _flooded(listener: Http2Server, owner: BotConnection | None, peer: Http2Connection, what: str) -> None:
+        """A peer has used up its budget: a bot has broken the protocol, a stranger is merely gone."""
+        connection = owner or peer.holder
+        if isinstance(connection, BotConnection):
+            if owner is not None:
+                listener.drop()
+            connection.flooded(what)
+
+    async def watch(self) -> None:
+        """Rules on silences, and takes the referee's own stalls off the bots' time; runs until cancelled."""
+        try:
+            while True:
+                self.due_us = monotonic_us() + int(_TICK_S * 1e6)
+                await asyncio.sleep(_TICK_S)
+                self.tick()
+        finally:
+            self.due_us = _NEVER_US
+
+    def look(self) -> int:
+        """The time. If the watch is overdue, the referee has stalled: that is taken off the bots' time first of all.
+
+        After a stall messages are read before any timer goes off, and must not be charged with it.
+        """
+        now = monotonic_us()
+        stall = now - self.due_us
+        if stall > _STALL_US:
+            self.due_us = now
+            for connection in self.connections:
+                connection.excuse(stall, now)
+            self._stalled_us += stall
+            if stall > NO_CONTEST_STALL_US:
+                self._find_cause(now - stall, now)
+        return now
+
+    def _find_cause(self, since: int, now: int) -> None:
+        """Notes a long stall, and whether a bot made it."""
+        before = next((one for one in reversed(self._waits) if one.at_us <= since), None)
+        everything = processes()
+        for connection in self.connections:
+            if connection.meter is not None:
+                connection.meter.refresh(everything)
+        self._look_at_processors(now)
+        cause: Cause = ""
+        guilty: Mapping[object, tuple[Fault, str]] = {}
+        crowds: frozenset[object] = frozenset()
+        if before is not None:
+            after, stall = self._waits[-1], now - since
+            cause = cause_of(before, after, stall)
+            meters: dict[object, list[UsageMeter]] = {
+                connection: [one for one in (connection.former, connection.meter) if one]
+                for connection in self.connections
+            }
+            guilty = guilty_of(cause, before, after, stall, meters)
+            crowds = crowding(before, after, meters)
+        self._stalls.append(Stall(since, now, cause, guilty, crowding=crowds))
+
+    def tick(self) -> None:
+        """Looks at every clock."""
+        now = self.look()
+        passed, self._ticked_us = min(now - self._ticked_us, int(2e6 * _TICK_S)), now
+        if now - self._looked_us >= STARVATION_PERIOD * 1e6:
+            self._look_at_processors(now)
+        for connection in tuple(self.connections):
+            if connection.ready.is_set():
+                self._check_silence(connection, now)
+                self._check_reading(connection, passed)
+            else:
+                connection.check_join(now)
+        self.wrong_tokens.look(now)
+        self.made_room()
+        self.pump()
+
+    def _look_at_processors(self, now: int) -> None:
+        """Excuses the bots that had no processor since the last look; what the referee stalled is off their time already."""
+        most = max(now - self._looked_us - self._stalled_us, 0)
+        self._looked_us, self._stalled_us = now, 0
+        self._waits.append(waits(now))
+        for connection in self.connections:
+            if connection.meter is not None:
+                connection.starve(min(connection.meter.look(now), most), now)
+
+    def _check_silence(self, connection: BotConnection, now: int) -> None:
+        session = connection.session
+        if not session.overdue(now):
+            return
+        if connection.meter is not None and now - self._looked_us > _STALL_US:
+            self._look_at_processors(now)  # short of its time it may have had no processor since the last look
+            if not session.overdue(now):
+                return
+        stalls = [one for one in self._stalls if one.until_us > session.began_us and one.long_us > NO_CONTEST_STALL_US]
+        ours = session.stalled_us > NO_CONTEST_STALL_US
+        guilty = self._guilty(stalls) if ours else {}
+        table = next(iter(session.open.values())).table
+        for one, (fault, sentence) in guilty.items():
+            if one is not connection:
+                self.dispatcher.lose(table, one.session, fault, sentence)
+        if guilty and connection not in guilty:
+            session.begin_again(now, free=True)
+            self.dispatcher.touched.add(session)
+            return
+        ours = ours and not guilty and not self._was_measured(connection, stalls)
+        if ours and session.begin_again(now):
+            return
+        silence = session.silent(now)
+        if silence is None:
+            return
+        if connection in guilty:
+            self.dispatcher.lose(table, session, *guilty[connection])
+        elif ours and not any(connection in one.crowding for one in stalls) and self.may_replay(connection, table):
+            stalled = silence.stalled_us // 1000
+            self.dispatcher.abandon(table, f"the referee stalled for {stalled} ms while a decision ran late")
+        else:
+            self.dispatcher.silent(silence)
+        self.dispatcher.touched.add(session)
+        if silence.hung:
+            self.on_hung(connection)
+
+    def _guilty(self, stalls: Sequence[Stall]) -> dict[BotConnection, tuple[Fault, str]]:
+        """The bots that made these stalls, which are ended for it once, and those that passed a limit about then."""
+        found: dict[BotConnection, tuple[Fault, str]] = {}
+        for stall in stalls:
+            for connection in self.connections:
+                if connection in stall.guilty:
+                    found[connection] = stall.guilty[connection]
+                elif connection.overran is not None and stall.covers(connection.overran[0]):
+                    found[connection] = connection.overran[1:]
+            for connection in tuple(self.connections):
+                if connection in stall.guilty and connection not in stall.told:
+                    stall.told.add(connection)
+                    self.on_starving(connection, *stall.guilty[connection])
+        return found
+
+    @staticmethod
+    def _was_measured(connection: BotConnection, stalls: Sequence[Stall]) -> bool:
+        """Whether it is known what the bot itself waited for: then its time was its own, whatever the referee did.
+
+        So it is where the processors were busy and its process is on this machine.
+        """
+        return connection.meter is not None and bool(stalls) and all(stall.cause == "processor" for stall in stalls)
+
+    def _check_reading(self, connection: BotConnection, passed_us: int) -> None:
+        """A bot that is asked nothing, and leaves lie what it is told, hangs as one that does not answer.
+
+        Where turns are open the move clock decides. Time in which the referee itself did not look is not counted.
+        """
+        stream = connection.stream
+        if stream is None:
+            return
+        taken = stream.unread()
+        if taken is None or taken != stream.taken or connection.session.open:
+            stream.unread_us, stream.taken = 0, -1 if taken is None else taken
+            stream.unread_starved_us = connection.starved_us
+            return
+        stream.unread_us += passed_us
+        patience = max(_UNREAD_US, 2 * connection.session.move_us) + connection.session.latency_us
+        starved_us = connection.starved_us - stream.unread_starved_us
+        if stream.unread_us > patience and (
+            stream.unread_us - starved_us > patience or stream.unread_us > STARVED_MOST * patience
+        ):
+            stream.unread_us = 0
+            connection.on_fault(
+                Fault.CRASH, f"It did not read what it was sent for {patience / 1e6:.0f} seconds and was ended."
+            )
+
+    def next_message(self, connection: BotConnection, stream: BotStream) -> bytes | None:
+        """What a stream has to send now, or ``None``.
+
+        What holds no turn waits until the bot has read the message before: so little can ever lie unread. A turn does
+        not wait: its clock has to begin.
+        """
+        if stream.farewell is not None:
+            last = (
+                connection.session.take_receipts() if stream is connection.stream and connection.ready.is_set() else []
+            )
+            return wire.PlayResponse(farewell=stream.farewell, receipts=last).SerializeToString()
+        if stream is not connection.stream or not connection.ready.is_set():
+            return None
+        if self.asked_at_once and self._must_wait(connection):
+            return None
+        if not connection.session.waiting and stream.unread() is not None:
+            return None
+        try:
+            response = connection.session.flush(monotonic_us())
+            return None if response is None else response.SerializeToString()
+        except Exception:  # noqa: BLE001  # as in the dispatcher: the games concerned are spoiled, not the league
+            _LOG.exception("a message to %s cannot be made; its games are no contest", connection.terms.name)
+            self.failed(connection)
+            return None
+
+    def failed(self, connection: BotConnection) -> None:
+        """The referee itself has failed with the turns that a connection was about to get, or had: no bot is to blame."""
+        pending, connection.session.open = connection.session.open, {}
+        for one in pending.values():
+            self.dispatcher.abandon(one.table, "the referee failed at a turn of this game; its log says how")
+        self.dispatcher.touched.add(connection.session)
+        self.pump()
+
+    def _must_wait(self, connection: BotConnection) -> bool:
+        """Whether so many bots are thinking that this one has to queue; wakes the next in the queue if not."""
+        asked = sum(1 for other in self.connections if other.session.open)
+        if asked >= self.asked_at_once and not connection.session.open and connection.session.waiting:
+            self._queueing[connection] = None
+            return True
+        self._queueing.pop(connection, None)
+        return False
+
+    def made_room(self) -> None:
+        """Wakes the bots that queue for a place among those that think."""
+        for connection in tuple(self._queueing):
+            if connection.stream is not None:
+                connection.stream.wake.set()
+
+
+def _is_asked(holder: object) -> bool:
+    """Whether a bot has turns to answer: then the move clock says what its silence means."""
+    return isinstance(holder, BotConnection) and bool(holder.session.open)
+
+
+class _Play:
+    """One stream from start to end. No exception's text ever leaves it."""
+
+    def __init__(self, host: GameServer, connection: BotConnection, call: RpcCall) -> None:
+        self._host, self._connection, self._call = host, connection, call
+        self._stream = BotStream()
+        self._ended: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._error: BaseException | None = None
+
+    def begin(self) -> Coroutine[Any, Any, None] | None:
+        """Takes the call on, and returns what has to run until it is over; ``None`` if it is over already."""
+        call, connection, stream = self._call, self._connection, self._stream
+        if not connection.connect(stream):
+            call.finish(Status.RESOURCE_EXHAUSTED, "too many streams")
+            return None
+        call.message_bytes = MAX_MESSAGE_BYTES
+        call.on_message, call.on_room = self.heard, stream.wake.set
+        call.on_end = lambda _in_peace: self._end("ended")
+        stream.cut = lambda: self._end("cut")
+        stream.unread = lambda: call.taken if call.unread else None
+        return self._run()
+
+    def _end(self, how: str) -> None:
+        if not self._ended.done():
+            self._ended.set_result(how)
+
+    def heard(self, data: bytes) -> None:
+        """One message of the bot."""
+        host, connection = self._host, self._connection
+        if self._ended.done():
+            return
+        try:
+            host.look()
+            connection.receive(self._stream, data)
+            host.dispatcher.touched.add(connection.session)  # it may be idle now, with turns waiting
+            host.made_room()
+            host.pump()
+        except Exception as error:  # noqa: BLE001  # told by _run
+            self._error = error
+            self._end("failed")
+
+    async def _run(self) -> None:
+        call, connection, stream, host = self._call, self._connection, self._stream, self._host
+        writer: asyncio.Future[Any] = asyncio.ensure_future(self._write())
+        ended: asyncio.Future[Any] = self._ended
+        try:
+            await asyncio.wait({ended, writer}, return_when=asyncio.FIRST_COMPLETED)
+            if not self._ended.done() and writer.exception() is None:
+                await asyncio.wait({self._ended}, timeout=_PARTING_S)  # a moment after the farewell
+            error = self._error or (writer.exception() if writer.done() else None)
+            if error is not None:
+                _LOG.error("a stream of %s ends by an error of the referee", connection.terms.name, exc_info=error)
+                connection.spoiled()
+                host.failed(connection)
+        finally:
+            stream.close()
+            connection.disconnect(stream)
+            host.made_room()
+            host.pump()
+            writer.cancel()
+            call.on_message = lambda _data: None
+        cut = self._ended.done() and self._ended.result() == "cut"
+        if not cut:
+            await self._parted()
+        if error is not None:
+            call.finish(Status.INTERNAL, "the referee failed")
+        elif cut:
+            call.finish(Status.UNAVAILABLE, "the referee has ended this stream")
+        else:
+            call.finish(Status.OK)
+
+    async def _parted(self) -> None:
+        """Gives the bot a moment to read what it was sent last."""
+        read = asyncio.Event()
+        self._call.on_room, self._call.on_end = read.set, lambda _in_peace: read.set()
+        if self._call.unread:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(read.wait(), _PARTING_S)
+
+    async def _write(self) -> None:
+        stream, call = self._stream, self._call
+        await stream.wake.wait()
+        if stream.farewell is None and not stream.over:
+            call.send(wire.PlayResponse(joined=self._connection.greeting()).SerializeToString())
+        while not stream.over:
+            last = stream.farewell is not None
+            data = self._host.next_message(self._connection, stream)
+            if data is None:
+                stream.wake.clear()
+                await stream.wake.wait()
+                continue
+            call.send(data)
+            if last:
+                return
+
+
+class _PublicServices:
+    """The standard health and reflection services, so that common tools work against the referee."""
+
+    UNREAD_BYTES: Final = 64 * 1024
+
+    def __init__(self) -> None:
+        from grpc_health.v1 import health_pb2  # slow to import
+        from grpc_reflection.v1alpha import reflection, reflection_pb2
+
+        from referee.protocol.allfours.v1 import service_pb2  # without it reflection knows the name and nothing more
+
+        ours = service_pb2.DESCRIPTOR.services_by_name["RefereeService"].full_name
+        health = health_pb2.DESCRIPTOR.services_by_name["Health"].full_name
+        self._health, self._ask = health_pb2, reflection_pb2.ServerReflectionRequest
+        self._healthy = {"", ours}
+        self._reflection = reflection.ReflectionServicer((ours, health))
+        self._answers: dict[str, Callable[[RpcCall, bytes], None]] = {
+            f"/{health}/Check": self._check,
+            f"/{health}/Watch": self._watch,
+            "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo": self._reflect,
+        }
+
+    def begin(self, call: RpcCall) -> bool:
+        """Whether it is a call of these services, which is taken on then."""
+        answer = self._answers.get(call.method)
+        if answer is None:
+            return False
+
+        def heard(data: bytes) -> None:
+            try:
+                answer(call, data)
+            except DecodeError:
+                call.finish(Status.INTERNAL, "a message cannot be read")
+
+        call.on_message = heard
+        call.on_end = lambda _in_peace: call.finish(Status.OK)
+        return True
+
+    def _check(self, call: RpcCall, data: bytes) -> None:
+        if self._health.HealthCheckRequest.FromString(data).service in self._healthy:
+            serving = self._health.HealthCheckResponse.SERVING
+            call.send(self._health.HealthCheckResponse(status=serving).SerializeToString())
+            call.finish(Status.OK)
+        else:
+            call.finish(Status.NOT_FOUND, "there is no such service")
+
+    def _watch(self, call: RpcCall, data: bytes) -> None:
+        known = self._health.HealthCheckRequest.FromString(data).service in self._healthy
+        answer = self._health.HealthCheckResponse
+        call.send(answer(status=answer.SERVING if known else answer.SERVICE_UNKNOWN).SerializeToString())
+        call.on_message = lambda _data: None
+        call.on_end = lambda _in_peace: None  # it is held until the connection ends
+
+    def _reflect(self, call: RpcCall, data: bytes) -> None:
+        none: Any = None
+        if call.unread:
+            call.finish(Status.RESOURCE_EXHAUSTED, "answers are not read")
+            return
+        for answer in self._reflection.ServerReflectionInfo(iter([self._ask.FromString(data)]), none):
+            call.send(answer.SerializeToString())

@@ -1,0 +1,431 @@
+"""Keeps players present: starts the processes of local bots again, waits for remote bots to come back.
+
+A supervisor decides nothing about cards. It learns of a loss from the stream, the process or the clock, says which game (if
+any) is lost by it, and gives up on a bot that cannot be kept.
+"""
+
+import asyncio
+import contextlib
+import errno
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from referee.net.connection import START_SECONDS, STARTS_MOST, BotConnection
+from referee.net.session import TurnSession
+from referee.protocol import wire
+from referee.sandbox.exit_status import ExitStatus
+from referee.sandbox.launch import BotProcess, LaunchError, SandboxError
+from referee.sandbox.output import OF_THE_SDK
+from referee.sandbox.usage import PERIOD
+from referee.umpire.faults import Fault
+from referee.umpire.table import Table
+
+FAILED_STARTS = 3
+LOSSES_A_LEG = 10
+GRACE_SECONDS = 30.0
+_LOOK_SECONDS = 1.0
+_ROUNDING = 1e-6
+_PARTING_SECONDS = 2.0
+_VERDICT_SECONDS = 1.0
+
+_NEVER_RESTARTED_FREE = frozenset(
+    {
+        Fault.RESOURCE_MEM,
+        Fault.RESOURCE_CPU,
+        Fault.RESOURCE_PIDS,
+        Fault.RESOURCE_OUTPUT,
+    }
+)
+_WANT = frozenset(
+    getattr(errno, name)
+    for name in ("ENOSPC", "EDQUOT", "EFBIG", "EROFS", "EIO", "EMFILE", "ENFILE", "ENOMEM", "EAGAIN")
+    if hasattr(errno, name)
+)
+_LOSES_ALL = frozenset({Fault.PROTOCOL, Fault.POLICY})
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """A player has gone, for which fault, and a sentence for people.
+
+    ``words`` are the last that it wrote. They go to the fault's log line only: two runs of the same game may differ there.
+    """
+
+    fault: Fault
+    sentence: str
+    words: str = ""
+
+
+class GamesAtStake(Protocol):
+    """What a supervisor asks of the dispatcher."""
+
+    def lose(self, table: Table, player: TurnSession, fault: Fault, sentence: str) -> None:
+        """A player loses its game at a table."""
+
+    def tables_of(self, player: TurnSession) -> list[Table]:
+        """The tables at which a player sits and plays now."""
+
+
+class Supervisor:
+    """Keeps one connection. ``settled`` is set once it has joined or has been given up (``withdrawn`` then says why)."""
+
+    def __init__(self, connection: BotConnection, dispatcher: GamesAtStake, note: Callable[[Fault, str], None]) -> None:
+        """``note`` is told of every fault of the player outside a single decision."""
+        self.connection, self._dispatcher, self._note = connection, dispatcher, note
+        self.settled = asyncio.Event()
+        self.withdrawn = ""
+        self.on_change: Callable[[], None] = lambda: None
+        self._loss: asyncio.Future[Loss] = asyncio.get_running_loop().create_future()
+        self._crashed: set[Table] = set()
+        connection.on_loss = lambda: self.lost(Loss(Fault.DISCONNECT, "Its stream ended before Farewell."))
+        connection.on_fault = lambda fault, sentence: self.lost(Loss(fault, sentence))
+        connection.on_refusal = lambda: self.lost(Loss(Fault.START_FAILED, connection.refusal))
+
+    @property
+    def present(self) -> bool:
+        """Whether games with it can begin: a local bot that is just started again has its turns wait for it."""
+        return True
+
+    def lost(self, loss: Loss) -> None:
+        """The player has gone, or has to go. The first word counts until it is back."""
+        if not self._loss.done():
+            self._loss.set_result(loss)
+
+    def hung(self) -> None:
+        """Two silences in a row: the player is ended, or a remote one's stream; that counts as a crash."""
+        self.lost(Loss(Fault.CRASH, "It did not answer twice in a row and was ended."))
+
+    def starves(self, fault: Fault, sentence: str) -> None:
+        """It made the machine so busy that the referee stood still: it is ended, and started again."""
+        self.lost(Loss(fault, sentence))
+
+    async def run(self) -> None:
+        """Keeps the player until it is given up or the task is cancelled."""
+        raise TypeError("a supervisor is local or remote")
+
+    def _renew(self) -> None:
+        self._loss = asyncio.get_running_loop().create_future()
+
+    def _judge_loss(self, loss: Loss) -> None:
+        """Which game is lost: the one whose lone turn was out when the player had already gone once before.
+
+        After a first loss the open turns are asked again one by one, so that one poison turn costs one game.
+        """
+        session, dispatcher = self.connection.session, self._dispatcher
+        self._note(loss.fault, f"{loss.sentence} {loss.words}".strip())
+        if loss.fault in _NEVER_RESTARTED_FREE:
+            self.connection.passed_a_limit(loss.fault, loss.sentence)
+        suspect = session.lone()
+        if loss.fault is Fault.NO_CONTEST:
+            pass  # ours: the games concerned have ended already
+        elif loss.fault in _LOSES_ALL:
+            for table in dispatcher.tables_of(session):
+                dispatcher.lose(table, session, loss.fault, loss.sentence)
+        elif suspect is not None:
+            again = session.cautious or suspect.table in self._crashed
+            if again or loss.fault in _NEVER_RESTARTED_FREE:
+                dispatcher.lose(suspect.table, session, loss.fault, loss.sentence)
+            else:
+                self._crashed.add(suspect.table)
+        session.lost_stream(cautious=True)
+        self.on_change()
+
+    def _give_up(self, reason: str) -> None:
+        self.withdrawn = reason
+        self.settled.set()
+        self.on_change()
+
+
+class LocalSupervisor(Supervisor):
+    """Keeps a bot whose process we start."""
+
+    def __init__(
+        self,
+        connection: BotConnection,
+        dispatcher: GamesAtStake,
+        note: Callable[[Fault, str], None],
+        start: Callable[[], BotProcess],
+        start_seconds: float = START_SECONDS,
+    ) -> None:
+        """``start`` launches its process, which has ``start_seconds`` to join; ``on_start`` is told of each.
+
+        Time in which the referee stood still, or the bot had no processor, does not count; but a start takes four times
+        ``start_seconds`` at most.
+        """
+        super().__init__(connection, dispatcher, note)
+        self._start, self.start_seconds = start, start_seconds
+        self.on_start: Callable[[BotProcess], None] = lambda _process: None
+        self.process: BotProcess | None = None
+        self.survivors: set[int] = set()
+
+    async def run(self) -> None:
+        """Starts the bot, and again after every loss, until it is given up or cancelled.
+
+        Raises ``LaunchError`` if the machine, not the bot, is why it cannot be started: the sandbox does not work any
+        more, the disk is full.
+        """
+        failures = restarts = 0
+        try:
+            while not self.connection.leaving:
+                failure = await self._launch()
+                if failure and self.connection.leaving:
+                    return
+                if failure:
+                    failures += 1
+                    self._note(Fault.START_FAILED, failure)
+                    if failures >= FAILED_STARTS:
+                        self._give_up(f"It failed to start {failures} times in a row: {failure}")
+                        return
+                    continue
+                failures = 0
+                self.settled.set()
+                self.on_change()
+                loss = await self._until_lost()
+                if self.connection.leaving:
+                    return
+                self.connection.hang_up()
+                self._judge_loss(loss)
+                restarts += loss.fault is not Fault.NO_CONTEST
+                if restarts > LOSSES_A_LEG:
+                    self._give_up(f"It was lost {restarts} times in one leg.")
+                    return
+        finally:
+            await self.end()
+
+    async def _launch(self) -> str:
+        """Starts the process and waits for its Join; returns what went wrong, or an empty text."""
+        self._renew()
+        self.connection.renew()
+        try:
+            self.process = self._start()
+        except LaunchError as error:
+            if isinstance(error, SandboxError) or _is_of_the_machine(error.__cause__):
+                raise
+            return str(error)
+        self.connection.measure(self.process.meter)
+        self.on_start(self.process)
+        joined: asyncio.Future[Any] = asyncio.ensure_future(self.connection.ready.wait())
+        ended: asyncio.Future[Any] = asyncio.ensure_future(self.process.exited())
+        watched: set[asyncio.Future[Any]] = {joined, ended, self._loss}
+        done, told = await self._within_its_time(watched, self.start_seconds)
+        if self.connection.refusal:  # it has been told; it may have something to say to its log
+            await asyncio.wait({ended}, timeout=_PARTING_SECONDS)
+        for waiting in (joined, ended):
+            waiting.cancel()
+        if joined in done:
+            return ""
+        exit_ = await self._kill(self.process)
+        if self.connection.refusal:
+            return self.connection.refusal
+        if ended in done:
+            return f"It ended before it joined. {exit_.sentence} {_last_line(self.process.tail())}".strip()
+        if self._loss in done:
+            return self._loss.result().sentence
+        return f"{told} {_last_line(self.process.tail())}".strip()
+
+    async def _within_its_time(
+        self, watched: set[asyncio.Future[Any]], most: float
+    ) -> tuple[set[asyncio.Future[Any]], str]:
+        """Waits for one of these for so many seconds of the bot's own; what is done then, or what to say of a start.
+
+        Time in which the referee stood still, or the bot had no processor, is not its own.
+        """
+        loop, connection = asyncio.get_running_loop(), self.connection
+        began, stalled, starved = loop.time(), connection.stalled_us, connection.starved_us
+        pause = min(PERIOD, most)
+        while True:
+            done, _ = await asyncio.wait(watched, timeout=pause, return_when=asyncio.FIRST_COMPLETED)
+            waited = (connection.starved_us - starved) / 1e6
+            real = loop.time() - began - (connection.stalled_us - stalled) / 1e6
+            if done:
+                return done, ""
+            if real - waited >= most:
+                return done, f"It did not join within {most:g} seconds."
+            if real >= STARTS_MOST * most:
+                return done, f"It did not join within {real:.0f} seconds; for {waited:.0f} of them it had no processor."
+
+    async def _until_lost(self) -> Loss:
+        """Waits until the player is lost and its process has ended; says for which fault."""
+        process = self.process
+        if process is None:
+            return Loss(Fault.CRASH, "It has no process.")
+        ended: asyncio.Future[Any] = asyncio.ensure_future(process.exited())
+        watched: set[asyncio.Future[Any]] = {ended, self._loss}
+        await asyncio.wait(watched, return_when=asyncio.FIRST_COMPLETED)
+        said = self._loss.result() if self._loss.done() else None
+        if said is not None and said.fault is Fault.DISCONNECT:  # perhaps because its process is ending
+            await asyncio.wait({ended}, timeout=_VERDICT_SECONDS)
+        ended.cancel()
+        exit_ = await self._kill(process)
+        if said is not None and said.fault is not Fault.DISCONNECT:
+            return said
+        return replace(_verdict(exit_), words=_last_line(process.tail()))
+
+    async def part(self) -> None:
+        """After Farewell: gives the bot a moment to leave by itself, then ends it."""
+        if self.process is not None:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self.process.exited(), _PARTING_SECONDS)
+        await self.end()
+
+    async def end(self) -> None:
+        """Ends the process and all that it started; ``survivors`` are those that could not be ended."""
+        if self.process is not None:
+            await self._kill(self.process)
+
+    async def _kill(self, process: BotProcess) -> ExitStatus:
+        exit_ = await process.kill()
+        self.survivors.update(exit_.survivors)
+        return exit_
+
+
+def _is_of_the_machine(cause: BaseException | None) -> bool:
+    """Whether a bot could not be started for want of disk, memory or the like: no fault of the bot."""
+    return isinstance(cause, OSError) and cause.errno in _WANT
+
+
+def _verdict(exit_: ExitStatus) -> Loss:
+    """What to make of the end of a process whose stream ended early."""
+    if exit_.fault is not None:
+        return Loss(exit_.fault, exit_.sentence)
+    if exit_.code == 0:
+        return Loss(Fault.DISCONNECT, f"It left before Farewell. {exit_.sentence}")
+    return Loss(Fault.DISCONNECT, "It ended its stream before Farewell, though its process went on.")
+
+
+def _last_line(text: str) -> str:
+    """The last words of a bot, in a sentence; none if only our library spoke."""
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith(OF_THE_SDK)]
+    return f"Its last words: {lines[-1].strip()[:200]}" if lines else ""
+
+
+class RemoteSupervisor(Supervisor):
+    """Keeps a bot that somebody else runs.
+
+    An outage costs it games, not the league: each game under way is lost when the bot has been away for ``GRACE_SECONDS``
+    of it in all. Then the games to come wait for it, in a leg for ``wait_seconds`` at most; the leg says by ``wanted``
+    whether any does. It may be lost ten times a leg in a way that costs games, as a local bot may.
+    """
+
+    def __init__(
+        self,
+        connection: BotConnection,
+        dispatcher: GamesAtStake,
+        note: Callable[[Fault, str], None],
+        wait_seconds: float,
+    ) -> None:
+        """``wait_seconds`` is how long the first Join may take, and the games of a leg wait for a bot that is away."""
+        super().__init__(connection, dispatcher, note)
+        self.wanted = False
+        self._wait = wait_seconds
+        self._away: dict[Table, float] = {}
+        self._told: list[Loss] = []
+        self._losses, self._waited, self._counted = 0, 0.0, False
+        connection.on_loss = self._stream_lost
+        connection.on_takeover = lambda: self.lost(Loss(Fault.DISCONNECT, "A newer stream with its token took over."))
+
+    @property
+    def present(self) -> bool:
+        """Whether games with it can begin."""
+        return self.connection.ready.is_set()
+
+    def begin_leg(self) -> None:
+        """Losses and waiting are counted a leg."""
+        self._losses, self._waited = 0, 0.0
+
+    def lost(self, loss: Loss) -> None:
+        """The player has gone, or has to go. Streams come and go quickly: all that is told is judged."""
+        self._told.append(loss)
+        super().lost(loss)
+
+    def _stream_lost(self) -> None:
+        """At once, for the next stream may be there before the supervisor is."""
+        self.connection.session.lost_stream(cautious=False)
+        self.lost(Loss(Fault.DISCONNECT, "Its stream ended before Farewell."))
+
+    async def run(self) -> None:
+        """Waits for the bot, and again after every loss, until it is given up or cancelled."""
+        if not await self._dials_in():
+            self._give_up(f"It did not dial in within {self._wait:.0f} seconds. {self.connection.refusal}".strip())
+            return
+        self._told.clear()
+        self._renew()
+        self.settled.set()
+        self.on_change()
+        while not self.withdrawn:
+            if self._told:
+                told, self._told = self._told, []
+                self._renew()
+                for loss in told:
+                    self._take(loss)
+            elif self.connection.ready.is_set():
+                self._counted = False
+                self.on_change()
+                await asyncio.wait({self._loss})
+            else:
+                await self._wait_a_while()
+
+    async def _dials_in(self) -> bool:
+        """Whether it joins for the first time within its time; it may come and go meanwhile."""
+        ready = self.connection.ready
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self._wait):
+                while not ready.is_set():
+                    await ready.wait()
+        return ready.is_set()
+
+    def _take(self, loss: Loss) -> None:
+        """What follows at once from a loss. From what breaks the protocol all games are lost; then it may dial again."""
+        if loss.fault in _LOSES_ALL:
+            self._judge_loss(loss)
+            self.connection.hang_up()
+            self.connection.forgive()
+            self._count()
+            return
+        self._note(loss.fault, loss.sentence)
+        if loss.fault is Fault.CRASH:  # what hangs may be a dead network: then it dials again
+            self.connection.hang_up()
+            self.connection.session.lost_stream(cautious=False)
+            self._count()
+
+    async def _wait_a_while(self) -> None:
+        """A second of its absence at most, or until it is back; whatever has had its time by then is lost.
+
+        A second more is never counted: how long the referee itself stands still is not the bot's.
+        """
+        loop = asyncio.get_running_loop()
+        tables = self._dispatcher.tables_of(self.connection.session)
+        away = {table: self._away.get(table, 0.0) for table in tables}
+        left = min((GRACE_SECONDS - used for used in away.values()), default=self._wait - self._waited)
+        pause, began = min(max(left, 0.0), _LOOK_SECONDS), loop.time()
+        back: asyncio.Future[Any] = asyncio.ensure_future(self.connection.ready.wait())
+        await asyncio.wait({back, self._loss}, timeout=pause, return_when=asyncio.FIRST_COMPLETED)
+        back.cancel()
+        spent = min(loop.time() - began, pause)
+        self._away = {table: used + spent for table, used in away.items()}
+        self._waited += spent if self.wanted and not tables else 0.0
+        if self.connection.ready.is_set():
+            return
+        lost = [table for table, used in self._away.items() if used >= GRACE_SECONDS - _ROUNDING]
+        for table in lost:
+            sentence = f"It was away for {GRACE_SECONDS:g} seconds of this game."
+            self._dispatcher.lose(table, self.connection.session, Fault.DISCONNECT, sentence)
+        if lost:
+            self.on_change()
+            self._count()
+        elif self._waited >= self._wait - _ROUNDING:
+            self._expel(Loss(Fault.DISCONNECT, f"The games of one leg waited {self._wait:g} seconds for it."))
+
+    def _count(self) -> None:
+        """A loss that costs games; one outage counts once."""
+        self._losses += not self._counted
+        self._counted = True
+        if self._losses > LOSSES_A_LEG:
+            self._expel(Loss(Fault.DISCONNECT, f"It was lost {self._losses} times in one leg."))
+
+    def _expel(self, loss: Loss) -> None:
+        for table in self._dispatcher.tables_of(self.connection.session):
+            self._dispatcher.lose(table, self.connection.session, loss.fault, loss.sentence)
+        self.connection.leave(wire.FAREWELL_REASON_WITHDRAWN, loss.sentence)
+        self._give_up(loss.sentence)

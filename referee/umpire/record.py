@@ -1,0 +1,429 @@
+"""The record of a game: every input of the umpire, as one canonical JSON object; and its replay.
+
+A record holds what happened (packs, bids, tricks), what went wrong (``irregular``) and, apart under ``volatile``, what
+differs between two runs of the same game: the times. ``result_digest`` leaves ``volatile`` out, ``record_digest``
+does not.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, replace
+from itertools import zip_longest
+from typing import Any
+
+from referee.cards import cards_text, hand_text, parse_cards
+from referee.rules import (
+    Action,
+    EventKind,
+    Kind,
+    Outcome,
+    RuleSet,
+    action_text,
+    parse_action,
+    unpack_event,
+)
+from referee.rules.actions import seat_text
+from referee.rules.scoring import AT_ONCE
+from referee.umpire.events import DealLog, Fallback, GameSpec, Irregularity, TimeLimits
+from referee.umpire.faults import Consequence, Fault, Profile
+from referee.umpire.table import Table
+from referee.umpire.view import Chair, Turn
+
+FORMAT = "allfours-record/1"
+
+Record = dict[str, Any]
+
+
+class RecordError(ValueError):
+    """A record that cannot be read, or that the umpire does not confirm. The message names the place.
+
+    Where a replay stops, ``table`` is the game as far as the umpire confirms it, and ``disputed`` the action about which
+    record and umpire differ, if it is about one.
+    """
+
+    def __init__(self, message: str, disputed: Action | None = None) -> None:
+        super().__init__(message)
+        self.table: Table | None = None
+        self.disputed = disputed
+
+
+def write_record(table: Table, about: Mapping[str, Any]) -> Record:
+    """The record of a finished game. ``about`` is put in front: game, set, rotation, names of the seats and so on."""
+    spec, result = table.spec, table.result
+    if result is None:
+        raise RecordError(f"game {spec.key} has no result")
+    return {
+        "format": FORMAT,
+        **about,
+        "game": spec.key,
+        "rules": spec.rules.as_dict(),
+        "seat_count": spec.seats,
+        "first_dealer": spec.first_dealer,
+        "profile": {"retries": spec.profile.retries, "forfeit_after": spec.profile.forfeit_after},
+        "limits": {
+            "move_us": spec.limits.move_us,
+            "bank_us": spec.limits.bank_us,
+            "game_us": spec.limits.game_us,
+        },
+        "deals": [_write_deal(log, spec) for log in table.deals],
+        "irregular": [_write_irregular(item) for item in table.irregularities],
+        "result": {
+            "winner": result.winner,
+            "reason": str(result.reason),
+            "scores": list(result.scores),
+            "places": list(result.places),
+            "stakes": list(result.stakes),
+            "forfeits": list(result.forfeits),
+        },
+        "volatile": {"charged_us": table.charged},
+    }
+
+
+_FIELDS = {
+    Kind.BID: "bids",
+    Kind.STAND_OR_BEG: "calls",
+    Kind.ANSWER_BEG: "calls",
+    Kind.NAME_TRUMP: "named",
+    Kind.DISCARD: "kept",
+    Kind.PLAY: "tricks",
+}
+"""The field of a deal that an action of each kind stands in."""
+
+_SHARING = {field: [kind for kind, other in _FIELDS.items() if other == field] for field in _FIELDS.values()}
+
+
+def _write_deal(log: DealLog, spec: GameSpec) -> Record:
+    deal: Record = {"dealer": log.dealer, "pack": cards_text(log.pack), "bids": "", "tricks": _tricks(log, spec.seats)}
+    turned = [event & 0xFF for event in log.history if event >> 16 == EventKind.TURN_UP]
+    if turned:
+        deal["turned"] = cards_text(turned)
+    for kind, action in zip(log.kinds, log.actions, strict=True):
+        if kind is Kind.DISCARD:
+            deal.setdefault("kept", []).append(hand_text(action))
+        elif kind is not Kind.PLAY:
+            word = "-" if kind is Kind.BID and not action else action_text(kind, action)
+            deal[_FIELDS[kind]] = f"{deal.get(_FIELDS[kind], '')} {word}".lstrip()
+    if log.outcome is not None:
+        _write_outcome(deal, log.outcome)
+    return deal
+
+
+def _tricks(log: DealLog, seats: int) -> list[str]:
+    """The cards of each trick. A seat at or before the last one, counted from the leader, begins a new trick."""
+    tricks: list[list[int]] = []
+    leader, last = 0, seats
+    for packed in log.history:
+        kind, seat, card = unpack_event(packed)
+        if kind is EventKind.PLAY:
+            place = (seat - leader) % seats
+            if place <= last:
+                tricks.append([])
+                leader, place = seat, 0
+            tricks[-1].append(card)
+            last = place
+    return [cards_text(trick) for trick in tricks]
+
+
+def _write_outcome(deal: Record, outcome: Outcome) -> None:
+    at_once = [award for award in outcome.awards if award.item in AT_ONCE]
+    deal["ending"] = str(outcome.ending)
+    if at_once:
+        deal["at_once"] = [{"item": award.item, "seat": award.seat, "points": award.points} for award in at_once]
+    deal["awards"] = {award.item: award.seat for award in outcome.awards if award.item not in AT_ONCE}
+    deal["deltas"] = list(outcome.deltas)
+
+
+def _write_irregular(item: Irregularity) -> Record:
+    entry: Record = {
+        "step": item.step,
+        "seat": item.seat,
+        "fault": str(item.fault),
+        "rule": item.rule,
+        "sentence": item.sentence,
+        "consequence": str(item.consequence),
+        "charged_us": item.charged_us,
+    }
+    if item.action is not None:
+        entry["action"] = item.action
+    if item.raw:
+        entry["raw"] = item.raw
+    return entry
+
+
+def canonical(record: object) -> bytes:
+    """The one way in which a record is written as bytes: sorted keys, no blanks, UTF-8.
+
+    Text that UTF-8 cannot write (of names of files in another encoding) makes the whole ASCII with escapes.
+    """
+    try:
+        return json.dumps(record, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return json.dumps(record, sort_keys=True, separators=(",", ":")).encode()
+
+
+def without_volatile(record: Record) -> Record:
+    """The part of a record that two runs of the same game agree on."""
+    part = {key: value for key, value in record.items() if key != "volatile"}
+    part["irregular"] = [
+        {key: value for key, value in entry.items() if key != "charged_us"} for entry in record["irregular"]
+    ]
+    return part
+
+
+def result_digest(record: Record) -> str:
+    """SHA-256 of the record without its volatile part, in hexadecimal."""
+    return hashlib.sha256(canonical(without_volatile(record))).hexdigest()
+
+
+def record_digest(record: Record) -> str:
+    """SHA-256 of the whole record, in hexadecimal."""
+    return hashlib.sha256(canonical(record)).hexdigest()
+
+
+def spec_of(record: Record) -> GameSpec:
+    """The game that a record is of; raises ``RecordError``."""
+    if record.get("format") != FORMAT:
+        raise RecordError(f"format {record.get('format')!r} is not {FORMAT!r}")
+    try:
+        rules = RuleSet.from_dict(record["rules"])
+        seats = int(record["seat_count"])
+        rules.check_seats(seats)
+        return GameSpec(
+            record["game"],
+            rules,
+            tuple(Chair(1, seat, seats, rules) for seat in range(seats)),
+            record["first_dealer"],
+            Profile("record", **record["profile"]),
+            TimeLimits(**record["limits"]),
+        )
+    except (ArithmeticError, KeyError, TypeError, ValueError) as error:
+        raise RecordError(f"the record lacks or garbles {error}") from None
+
+
+Charged = Callable[[Turn, Fault | None, Any], None]
+"""Told of each input of a replay before the umpire is: the turn, the fault (``None`` for a sound answer), the time charged."""
+
+
+def replay(record: Record, fallback_move: Fallback, charged: Charged | None = None) -> Table:
+    """Plays a record again through the umpire and returns the table at its end.
+
+    Raises ``RecordError`` at the first point where the umpire does not confirm the record: an action that is not legal,
+    a ruling that differs, an end that is not the recorded one.
+    """
+    spec = spec_of(record)
+    try:
+        packs = [parse_cards(deal["pack"]) for deal in record["deals"]]
+        rulings = [_read_irregular(entry) for entry in record["irregular"]]
+    except (KeyError, TypeError, ValueError) as error:
+        raise RecordError(f"the record lacks or garbles {error}") from None
+
+    def pack(number: int) -> tuple[int, ...]:
+        if number >= len(packs):
+            raise RecordError(f"deal {number + 1} is missing")
+        return packs[number]
+
+    table = Table(spec, pack, iter(range(1, 1 << 53)).__next__, fallback_move)
+    try:
+        _replay(table, record, rulings, charged or (lambda *_: None))
+    except RecordError as error:
+        error.table = table
+        raise
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        garbled = RecordError(f"{_place(table)}: the record is garbled ({type(error).__name__}: {error})")
+        garbled.table = table
+        raise garbled from None
+    return table
+
+
+def _replay(table: Table, record: Record, rulings: list[Irregularity], charged: Charged) -> None:
+    actions = Actions(record)
+    table.start()
+    while not table.closed:
+        number = len(table.irregularities)
+        if number < len(rulings) and rulings[number].step == table.steps:
+            _feed(table, rulings[number], number, charged)
+        else:
+            _answer(table, actions, record, charged)
+    _compare(table, record, rulings)
+
+
+_OF_AN_ANSWER = frozenset({Fault.ILLEGAL_ACTION, Fault.TIMEOUT_GAME, Fault.NO_CONTEST})
+"""Faults that never take a player out of a game by themselves."""
+
+
+def _feed(table: Table, item: Irregularity, number: int, charged: Charged) -> None:
+    """Tells the umpire of an irregular input; it must rule just as the record says."""
+    turn, deal, place = table.open, table.deal, _place(table)
+    turn_id = turn.turn_id if turn else 0
+    if turn and (item.action is not None or item.fault in (Fault.MALFORMED, Fault.TIMEOUT_MOVE)):
+        charged(turn, item.fault, item.charged_us)
+    if item.fault is Fault.MALFORMED:
+        table.malformed(turn_id, item.rule, item.sentence, bytes.fromhex(item.raw), item.charged_us)
+    elif item.fault is Fault.TIMEOUT_MOVE:
+        table.late(turn_id, item.charged_us)
+    elif item.action is not None:
+        if item.fault is Fault.ILLEGAL_ACTION and turn and deal and deal.verify(item.action) is None:
+            text = action_text(turn.kind, item.action)
+            raise RecordError(f"{place}: {text} is ruled to break {item.rule}, but it is legal", item.action)
+        table.answer(turn_id, item.action, item.charged_us)
+    elif item.fault in _OF_AN_ANSWER:
+        raise RecordError(f"{place}: ruling {number + 1} is {item.fault}, but names no action")
+    else:
+        table.lose(item.seat, item.fault, item.sentence)
+    ruled = table.irregularities[number : number + 1]
+    if not ruled:
+        raise RecordError(f"{place}: ruling {number + 1} ({item.fault}): the umpire has nothing to rule on")
+    _same_ruling(place, number, ruled[0], item)
+
+
+def _same_ruling(place: str, number: int, ours: Irregularity, theirs: Irregularity) -> None:
+    if theirs.sentence == _as_worded_before(ours.sentence):
+        theirs = replace(theirs, sentence=ours.sentence)
+    found = first_difference(asdict(ours), asdict(theirs))
+    if found:
+        raise RecordError(f"{place}: ruling {number + 1}, {_told(found)}")
+
+
+def _as_worded_before(sentence: str) -> str:
+    """The sentence as version 0.1.0 worded it: it counted seats from 0 (AF-TRUMP-005) and wrote "3 to 3" (AF-BID-001)."""
+    sentence = re.sub(r"a bid is (\d+), a pass", r"a bid is \1 to \1, a pass", sentence)
+    return re.sub(r"(?<=would put seat )\d+(?= out)", lambda found: str(int(found[0]) - 1), sentence)
+
+
+def _place(table: Table) -> str:
+    """Where in the game the table stands. Deals and seats count from 1."""
+    deal = f"deal {max(len(table.deals), 1)}"
+    return deal if table.open is None else f"{deal}, {seat_text(table.open.chair.seat)}"
+
+
+def _answer(table: Table, actions: "Actions", record: Record, told: Charged) -> None:
+    turn, deal = table.open, table.deal
+    if turn is None or deal is None:
+        raise RecordError("nobody is asked, but the game is not over")
+    seat = turn.chair.seat
+    action = actions.next(len(table.deals) - 1, turn.kind, table.deals[-1].kinds)
+    violation = deal.verify(action)
+    if violation:
+        text = action_text(turn.kind, action)
+        raise RecordError(f"{_place(table)}: {text} breaks {violation.rule}: {violation.sentence}", action)
+    charged = record.get("volatile", {}).get("charged_us", [])
+    times = charged[seat] if seat < len(charged) else []
+    number = len(table.charged[seat])
+    time = times[number] if number < len(times) else 0
+    told(turn, None, time)
+    table.answer(turn.turn_id, action, time)
+
+
+class Actions:
+    """The actions of a record, by deal and kind."""
+
+    def __init__(self, record: Record) -> None:
+        self._deals = record["deals"]
+        self._words: dict[tuple[int, str], list[str]] = {}
+
+    def next(self, deal: int, kind: Kind, done: Sequence[Kind]) -> Action:
+        """The next action of that kind in that deal (from 0), actions of the kinds ``done`` having been applied."""
+        field = _FIELDS[kind]
+        words = self._words.get((deal, field))
+        if words is None:
+            value = self._deals[deal].get(field, "")
+            words = " ".join(value).split() if kind is Kind.PLAY else value if kind is Kind.DISCARD else value.split()
+            self._words[deal, field] = words
+        number = sum(map(done.count, _SHARING[field]))
+        if number >= len(words):
+            raise RecordError(f"deal {deal + 1} ends before its last {'card' if kind is Kind.PLAY else 'call'}")
+        return parse_action(kind, words[number])
+
+
+def _read_irregular(entry: Record) -> Irregularity:
+    return Irregularity(
+        entry["step"],
+        entry["seat"],
+        Fault(entry["fault"]),
+        entry["rule"],
+        entry["sentence"],
+        Consequence(entry["consequence"]),
+        entry.get("action"),
+        entry.get("raw", ""),
+        entry["charged_us"],
+    )
+
+
+def _compare(table: Table, record: Record, rulings: list[Irregularity]) -> None:
+    """Whether the replayed game is the recorded one, to the last field."""
+    for number, (ours, theirs) in enumerate(zip(table.irregularities, rulings, strict=False)):
+        _same_ruling(f"step {ours.step}", number, ours, theirs)
+    if len(table.irregularities) != len(rulings):
+        raise RecordError(f"the record has {len(rulings)} rulings, the umpire {len(table.irregularities)}")
+    again = write_record(table, {})
+    for part in ("deals", "result"):
+        found = None if again[part] == record[part] else first_difference(again[part], record[part], part)
+        if found:
+            raise RecordError(_told(found))
+
+
+_NOTHING: Any = object()
+
+
+def first_difference(
+    ours: Any,
+    theirs: Any,
+    path: str = "",
+    same: Callable[[Any, Any], bool] = lambda a, b: type(a) is type(b) and a == b,
+) -> tuple[str, Any, Any] | None:
+    """The first place where two JSON values differ, with both values there (``None`` where one has nothing, which differs from
+    a ``None`` that stands there).
+
+    >>> first_difference({"deals": [{"dealer": 0}]}, {"deals": [{"dealer": 3}]})
+    ('deals[0].dealer', 0, 3)
+    """
+    if isinstance(ours, list) and isinstance(theirs, list):
+        pairs = [(f"{path}[{i}]", a, b) for i, (a, b) in enumerate(zip_longest(ours, theirs, fillvalue=_NOTHING))]
+    elif isinstance(ours, dict) and isinstance(theirs, dict):
+        keys = sorted(ours.keys() | theirs.keys())
+        pairs = [
+            (f"{path}.{key}" if path else str(key), ours.get(key, _NOTHING), theirs.get(key, _NOTHING)) for key in keys
+        ]
+    else:
+        known = ours is not _NOTHING and theirs is not _NOTHING
+        told = (path, None if ours is _NOTHING else ours, None if theirs is _NOTHING else theirs)
+        return None if known and same(ours, theirs) else told
+    found = (first_difference(a, b, where, same) for where, a, b in pairs)
+    return next((one for one in found if one), None)
+
+
+def _told(found: tuple[str, Any, Any]) -> str:
+    path, ours, theirs = found
+    return f"{path}: the record says {theirs!r}, the umpire {ours!r}"
+
+
+_WITHHELD = ("names", "league", "set", "rotation", "redeal", "game")
+"""What a bot is not told before the reveal: who sat where, and by which fixture the game can be found again."""
+
+
+def seat_record(record: Record, seat: int) -> Record:
+    """What one seat may be given of a record after the game: everything but names, packs, and what others laid away.
+
+    The whole pack of each deal is left out, for the other seats' unplayed cards stay hidden until the reveal.
+    """
+    part = without_volatile(record)
+    part["seat"] = seat
+    for name in _WITHHELD:
+        part.pop(name, None)
+    for entry in part["irregular"]:
+        if entry["seat"] != seat:
+            entry.pop("action", None)  # a card that another held, and may not have played
+            entry.pop("raw", None)
+            entry.pop("sentence")
+    part["deals"] = [_seat_deal(deal, seat, record["seat_count"]) for deal in record["deals"]]
+    return part
+
+
+def _seat_deal(deal: Record, seat: int, seats: int) -> Record:
+    part = {key: value for key, value in deal.items() if key != "pack"}
+    if "kept" in deal:  # asked from eldest on; the kept cards of the others are left blank
+        own = (seat - deal["dealer"] - 1) % seats
+        part["kept"] = [kept if place == own else "" for place, kept in enumerate(deal["kept"])]
+    return part

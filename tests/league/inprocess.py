@@ -1,0 +1,225 @@
+"""Whole leagues without processes: players are functions, everything else (schedule, umpire, store, roots) is real.
+
+    path = play_league(tmp_path / "league.sqlite", {"a": house, "b": at_random, "c": reneges})
+
+A player is given a ``Turn`` and returns an action, or what else a bot may do: ``Late``, ``Garbled``, ``Lost``. Players are
+pure functions of their turn, so the same league comes out every time.
+"""
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from hashlib import sha256
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from referee import deals
+from referee.league.definition.definition import Definition, parse_definition
+from referee.league.entrants.roster import Entrant, Roster
+from referee.league.league import begin, plan_of, read_league, rules_of
+from referee.league.plan import BotPlan, GamePlan, LeaguePlan
+from referee.league.play.runner import Runner, RunOutcome
+from referee.league.schedule.schedule import Schedule, plan
+from referee.league.store import Store
+from referee.net.session import _without_id
+from referee.protocol import wire
+from referee.protocol.translate import Malformed, read_move
+from referee.rules import Action, Kind
+from referee.umpire.fallback_player import fallback_move
+from referee.umpire.faults import Fault
+from referee.umpire.record import Record, write_record
+from referee.umpire.table import Table
+from referee.umpire.view import Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Late:
+    """The player does not answer in time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Garbled:
+    """The player sends a move that holds no action."""
+
+    move: wire.Move
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """The player's process is gone: it loses the game."""
+
+    fault: Fault = Fault.CRASH
+    sentence: str = "Its process ended with code 1."
+
+
+Reply = Action | Late | Garbled | Lost
+Player = Callable[[Turn], Reply]
+
+
+def at_random(turn: Turn) -> Reply:
+    """Any legal action, the same for the same turn."""
+    return chance_of(turn).choice(list(turn.legal))
+
+
+def reneges(turn: Turn) -> Reply:
+    """Sound, but now and then plays a card that it may not play, or a bid that there is not."""
+    chance = chance_of(turn)
+    if chance.random() < 0.05:
+        held = [card for card in range(64) if turn.hand >> card & 1]
+        wrong = [card for card in held if card not in turn.legal] if turn.kind is Kind.PLAY else [15]
+        if wrong:
+            return chance.choice(wrong)
+    return fallback_move(turn)
+
+
+def stumbles(turn: Turn) -> Reply:
+    """Sound, but now and then late, garbled, or gone."""
+    number = chance_of(turn).randrange(400)
+    if number < 2:
+        return Late()
+    if number < 5:
+        return Garbled(wire.Move(turn_id=turn.turn_id, bid=3, suit=wire.SUIT_HEARTS))
+    return Lost() if number < 8 else fallback_move(turn)
+
+
+def chance_of(turn: Turn) -> random.Random:
+    """A source of chance that belongs to the turn."""
+    return random.Random(f"{turn.chair.bot_seed}/{turn.deal}/{turn.decision}")  # noqa: S311  # repeatable, not secret
+
+
+def league_text(
+    names: Sequence[str],
+    *,
+    seats: int = 3,
+    sets: int = 2,
+    variant: str = "auction-pitch",
+    seed: str | None = "kitchen",
+    length: str = "target",
+    more: str = "",
+) -> str:
+    """A definition in TOML. ``more`` is further sections."""
+    lines = [
+        f'[tournament]\nname = "Test league"\nvariant = "{variant}"\nseats = {seats}\nlength = "{length}"',
+        'objective = "points"' if length == "deal" else "",
+        f"[schedule]\nsets = {sets}" + (f'\nseed = "{seed}"' if seed is not None else ""),
+        more,
+        *(f'[[bots]]\npath = "{name}"' for name in names),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def roster(names: Sequence[str]) -> Roster:
+    """Entrants by these names, of version 1, whose program is never started."""
+    digests = {name: sha256(name.encode()).hexdigest() for name in names}
+    argv = ("never", "run")
+    return Roster(tuple(Entrant(name, name, "1", argv, Path(), digests[name], False, (), None) for name in names))
+
+
+def record_of(players: Mapping[str, Player], *, fixture: int = 0, **shape: Any) -> Record:
+    """The record of one game of a league that is kept nowhere. ``shape`` goes to ``league_text``."""
+    definition = parse_definition(league_text(list(players), **shape))
+    planned = plan(definition.shape(), roster(list(players)).entrants).fixtures[fixture]
+    game = GamePlan(planned.id, planned.set_id, planned.rotation, planned.seats, planned.slots)
+    league = LeaguePlan(
+        league=definition.tournament.name,
+        master=deals.seeded_master(str(definition.schedule.seed)),
+        rules=rules_of(definition),
+        seats=definition.tournament.seats,
+        objective=definition.tournament.objective,
+        commitment="",
+        bots={name: BotPlan(name, "1", None) for name in players},
+        log_dir=Path(),
+    )
+    return write_record(play_game(league, game, players), league.about(game))
+
+
+def play_game(plan_: LeaguePlan, game: GamePlan, players: Mapping[str, Player]) -> Table:
+    """Plays one game to its end, through the umpire."""
+    ids = count(1)
+    table = Table(plan_.spec(game, 1), partial(plan_.pack, game), ids.__next__, fallback_move)
+    table.start()
+    while (turn := table.open) is not None:
+        key = game.seats[turn.chair.seat]
+        _feed(table, players[key](turn), 100 + 37 * turn.decision % 1000)
+    return table
+
+
+def _feed(table: Table, reply: Reply, charged_us: int) -> None:
+    turn = table.open
+    assert turn is not None
+    match reply:
+        case Late():
+            table.late(turn.turn_id, turn.move_us + turn.bank_us)
+        case Garbled(move):
+            wrong = read_move(move, turn.kind)
+            assert isinstance(wrong, Malformed)
+            raw = _without_id(move)
+            table.malformed(turn.turn_id, wrong.rule, wrong.sentence, raw, charged_us)
+        case Lost(fault, sentence):
+            table.lose(turn.chair.seat, fault, sentence)
+        case _:
+            table.answer(turn.turn_id, reply, charged_us)
+
+
+class InProcess(Runner):
+    """A runner whose legs are played in process. After ``most`` games it stops, as after a Ctrl-C."""
+
+    def __init__(
+        self, store: Store, schedule: Schedule, players: Mapping[str, Player], listener: Any = None, most: int = 1 << 30
+    ) -> None:
+        self.league = read_league(store)
+        self.players, self.left = players, most
+        super().__init__(store, self.league, schedule, plan_of(self.league, Path(), "none"), listener or Silent())
+
+    def run(self) -> RunOutcome:
+        """As in a runner, but there are no processes to look after."""
+        self._check_schedule()
+        self._settle_earlier_attempts()
+        self._void_withdrawn()
+        self._stages(self._stage_here)
+        return self._close()
+
+    def _leg_here(self, games: Sequence[GamePlan]) -> None:
+        self._event_sink.begin(games)
+        for game in games:
+            if not self.left:
+                self.stop()
+                break
+            self.left -= 1
+            table = play_game(self._plan, game, self.players)
+            self._event_sink.finished(game, table, write_record(table, self._plan.about(game)))
+        self._event_sink.end("stopped")
+
+
+class Silent:
+    """A listener that says nothing."""
+
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        return lambda *_: None
+
+
+def found_league(path: Path, definition: Definition, names: Sequence[str]) -> Schedule:
+    """Makes the store of a league in which nothing is played yet."""
+    return begin(definition, roster(names), path, "none", {})
+
+
+def play_league(path: Path, players: Mapping[str, Player], text: str | None = None, **shape: Any) -> Path:
+    """Plays a whole league into a new store, closes it and returns its path.
+
+    ``text`` is its definition; without one, ``shape`` goes to ``league_text``.
+    """
+    names = list(players)
+    found_league(path, parse_definition(text or league_text(names, **shape)), names)
+    outcome = go_on(path, players)
+    assert outcome.finished
+    return path
+
+
+def go_on(path: Path, players: Mapping[str, Player], most: int = 1 << 30) -> RunOutcome:
+    """Plays what is left of a league, or ``most`` games of it."""
+    with Store.write(path) as store:
+        league = read_league(store)
+        schedule = plan(league.definition.shape(), league.entrants)
+        return InProcess(store, schedule, players, most=most).run()

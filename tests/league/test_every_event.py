@@ -1,0 +1,131 @@
+"""A referee that dies right after any one thing it has written: the league goes on to the same end, for every such thing."""
+
+import contextlib
+import shutil
+import sqlite3
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from referee.league.definition.definition import parse_definition
+from referee.league.plan import GamePlan
+from referee.league.play import event_sink
+from referee.league.play.event_sink import BufferSink
+from referee.league.schedule.schedule import plan
+from referee.league.store import Store
+from referee.umpire.fallback_player import fallback_move
+from referee.umpire.record import write_record
+from tests.league.inprocess import (
+    InProcess,
+    Player,
+    at_random,
+    found_league,
+    go_on,
+    league_text,
+    play_game,
+    read_league,
+    reneges,
+    stumbles,
+)
+
+PLAYERS: dict[str, Player] = {
+    "a": fallback_move,
+    "b": at_random,
+    "c": reneges,
+    "d": stumbles,
+    "e": fallback_move,
+    "f": at_random,
+}
+
+
+class Killed(BaseException):
+    """The referee is gone, at once: nobody catches it, and nothing is written after it."""
+
+
+class Mortal(Store):
+    """A store whose referee dies when ``left`` more things have been written."""
+
+    left = 0
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        with super()._transaction() as db:
+            yield db
+        Mortal.left -= 1
+        if Mortal.left == 0:
+            raise Killed
+
+
+class Pool:
+    """Workers that play in this process."""
+
+    def __init__(self, players: dict[str, Player]) -> None:
+        self._players = players
+
+    def submit(self, _task: Any, plan_: Any, legs: Sequence[Sequence[GamePlan]]) -> "Future[Any]":
+        played = BufferSink()
+        for game in (game for leg in legs for game in leg):
+            table = play_game(plan_, game, self._players)
+            played.finished(game, table, write_record(table, plan_.about(game)))
+        future: Future[Any] = Future()
+        future.set_result(played.events)
+        return future
+
+
+def play(path: Path, players: dict[str, Player], workers: int) -> None:
+    """Plays what is left of a league, with a store whose referee may die."""
+    with Mortal.write(path) as store:
+        league = read_league(store)
+        runner = InProcess(store, plan(league.definition.shape(), league.entrants), players)
+        if workers == 1:
+            runner.run()
+            return
+        runner._workers, runner._plan = workers, replace(runner._plan, max_processes=0)
+        runner._check_schedule()
+        runner._settle_earlier_attempts()
+        pool: Any = Pool(players)
+        runner._stages(lambda sets: runner._stage_by_workers(pool, sets))
+        runner._close()
+
+
+def end_of(path: Path) -> tuple[Any, ...]:
+    """Results, standings and games of a finished league; every game is there once."""
+    with Store.read(path) as store:
+        facts, games = store.league(), store.every_game()
+        assert facts["state"] == "finished"
+        assert not store.open_attempts()
+        assert len({game.fixture_id for game in games}) == len(games) == len(store.fixtures())
+        return facts["result_root"], facts["standings"], {game.fixture_id: game.result_digest for game in games}
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+@pytest.mark.parametrize("seats", range(2, 7))
+def test_wherever_the_referee_dies_the_league_ends_as_if_it_had_not(
+    tmp_path: Path, seats: int, workers: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(event_sink, "_MOST_TOGETHER", 1)  # each game is a thing by itself
+    players = dict(list(PLAYERS.items())[:seats])
+    begun, whole = tmp_path / "begun.sqlite", tmp_path / "whole.sqlite"
+    text = league_text(list(players), seats=seats, sets=2 if workers > 1 else 1, length="deal")
+    found_league(begun, parse_definition(text), list(players))
+    shutil.copy(begun, whole)
+    assert go_on(whole, players).finished
+    undisturbed, deaths = end_of(whole), 0
+    while True:
+        path = tmp_path / f"{deaths}.sqlite"
+        shutil.copy(begun, path)
+        Mortal.left = deaths + 1
+        try:
+            play(path, players, workers)
+        except Killed:
+            deaths += 1
+        else:
+            break
+        assert go_on(path, players).finished
+        assert end_of(path) == undisturbed
+    assert end_of(path) == undisturbed
+    assert deaths > len(undisturbed[2])  # each game, and what is written besides

@@ -1,0 +1,137 @@
+"""A lodge: a connection with its supervisor, and processes that are made up, for the tests of supervisors."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Any, Final
+
+from referee.net.connection import BotConnection, BotStream, JoinTerms
+from referee.net.session import TurnSession
+from referee.net.supervisor import LocalSupervisor, RemoteSupervisor
+from referee.protocol import wire
+from referee.sandbox.exit_status import ExitStatus
+from referee.umpire.faults import Fault
+from referee.umpire.table import Table
+from tests.umpires import MOVE_US, Book, answers_to, new_table
+from tests.virtual import run
+
+SEGV: Final = ExitStatus(Fault.CRASH, "It crashed with SIGSEGV.", signal=11)
+LEFT: Final = ExitStatus(None, "It ended with exit code 0.", code=0)
+ENDED_BY_US: Final = ExitStatus(None, "The referee ended it.", signal=9)
+OUT_OF_MEMORY: Final = ExitStatus(Fault.RESOURCE_MEM, "It used 600 MiB of memory; its limit is 512 MiB.", signal=9)
+
+
+class Process:
+    """A bot process that ends when the test says so."""
+
+    pid, sandbox = 1, "none"
+    meter = None
+
+    def __init__(self, words: str = "") -> None:
+        self.end: asyncio.Future[ExitStatus] = asyncio.get_running_loop().create_future()
+        self.words = words
+
+    def ends(self, exit_: ExitStatus) -> None:
+        self.end.set_result(exit_)
+
+    async def exited(self) -> ExitStatus:
+        return await asyncio.shield(self.end)
+
+    async def kill(self) -> ExitStatus:
+        if not self.end.done():
+            self.end.set_result(ENDED_BY_US)
+        return self.end.result()
+
+    def tail(self) -> str:
+        return self.words
+
+
+class Lodge:
+    """A connection with its supervisor; the test plays the bot."""
+
+    def __init__(self, *, remote: bool = False) -> None:
+        self.book, self.other = Book(), TurnSession(MOVE_US)
+        terms = JoinTerms("bad", 0, ("auction-pitch",), wire.Joined(), MOVE_US)
+        self.connection = BotConnection("token", terms, self.book.dispatcher.answered, lambda: 0)
+        self.noted: list[tuple[Fault, str]] = []
+        self.started: list[Process] = []
+        self.next_start: Callable[[], Any] = Process
+        self.stream = BotStream()
+        note = lambda fault, sentence: self.noted.append((fault, sentence))  # noqa: E731
+        if remote:
+            self.supervisor: Any = RemoteSupervisor(self.connection, self.book.dispatcher, note, 600)
+        else:
+            self.supervisor = LocalSupervisor(self.connection, self.book.dispatcher, note, self._start)
+            self.supervisor.on_start = self.started.append
+
+    def _start(self) -> Any:
+        return self.next_start()
+
+    def join(self) -> None:
+        self.stream = BotStream()
+        assert self.connection.connect(self.stream)
+        self.connection.receive(self.stream, wire.PlayRequest(join=wire.Join(max_in_flight=64)).SerializeToString())
+
+    async def started_again(self, times: int) -> Process:
+        """Waits for the start of that number, joins, and waits until the supervisor has noticed."""
+        await until(lambda: len(self.started) == times)
+        self.join()
+        await settle()
+        return self.started[-1]
+
+    def deal(self, number: int) -> Table:
+        """A game of this connection against two others, in which it is its turn at once."""
+        table = new_table(number, seats=3)
+        self.book.dispatcher.open(table, [self.other, self.connection.session, self.other])
+        self.connection.games += 1
+        return table
+
+    def ask(self) -> list[int]:
+        """Sends what waits; the games that were asked about."""
+        message = self.connection.session.flush(0)
+        return [turn.game_id for turn in message.turns] if message else []
+
+    def answer_all(self) -> None:
+        self.book.dispatcher.answered(self.connection.session.heard(answers_of(self.connection.session), 0))
+
+    def forfeited(self) -> list[str]:
+        return [key for key, ruling in self.book.rulings if ruling.consequence == "FORFEITED"]
+
+
+def answers_of(session: TurnSession) -> list[wire.Move]:
+    return answers_to(wire.PlayResponse(turns=[_message(one.turn) for one in session.open.values()]))
+
+
+def _message(turn: Any) -> wire.Turn:
+    from referee.protocol.translate import turn_message
+
+    return turn_message(turn)
+
+
+async def settle() -> None:
+    """Lets everything happen that is going to happen without time passing."""
+    for _ in range(30):
+        await asyncio.sleep(0)
+
+
+async def until(look: Callable[[], bool]) -> None:
+    async with asyncio.timeout(60):
+        while not look():  # noqa: ASYNC110 - what is looked for tells nobody
+            await asyncio.sleep(0.001)
+
+
+def tell(story: Callable[[Lodge], Awaitable[None]], *, remote: bool = False) -> Lodge:
+    """Runs a story with its supervisor on virtual time, and ends the supervisor."""
+
+    async def told() -> Lodge:
+        lodge = Lodge(remote=remote)
+        work = asyncio.ensure_future(lodge.supervisor.run())
+        try:
+            await story(lodge)
+        finally:
+            work.cancel()
+            with suppress(asyncio.CancelledError):
+                await work
+        return lodge
+
+    return run(told())
