@@ -356,7 +356,7 @@ def go_on(
         else:  # whoever has stopped it does not wait for figures that will soon be others
             if store.count_games() >= _MANY_GAMES:
                 console.print("Working out the standings; Ctrl-C once more leaves them out.")
-            report = f"as of now: referee report {path}"
+            report = f"none yet; write one with: referee report {path}"
             outcome = replace(outcome, table=standings_of(store, league, _QUICK_RESAMPLES))
         _print_end(store, league, outcome, output, path, report, brief=brief)
         if output is not Output.JSON and not brief and (early := told_of(store, league, schedule)):

@@ -1,12 +1,15 @@
 """What is seen while games are played: a progress bar with rate and time left, rulings, and live standings."""
 
+import re
 import shutil
 import sys
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, Self, TextIO
 
+from rich.cells import cell_len
 from rich.console import Console, Group
+from rich.constrain import Constrain
 from rich.live import Live
 from rich.progress import (
     BarColumn,
@@ -25,6 +28,7 @@ from referee.report.harmless import harmless
 WIDTH = 80
 """Columns of a screen that does not say how many it has, and of everything that goes elsewhere."""
 
+_DEEPEST = 12  # cells; what stands further in begins no paragraph
 _SHOWN_RULINGS = 3
 _REFRESH_SECONDS = 2.0
 _REST = 30  # the table may take a thirtieth of the time
@@ -43,11 +47,30 @@ class Lines(Console):
 
     def print(self, *objects: Any, **options: Any) -> None:
         """Prints as ``Console`` does."""
-        if self.is_terminal:
-            options = {"overflow": "ignore", "crop": False, "soft_wrap": False, **options}
+        if self.is_terminal and not options.get("soft_wrap"):
+            objects = tuple(self._between_words(one) for one in objects)
+        super().print(*objects, **(options | {"soft_wrap": True}))
+
+    def _between_words(self, one: Any) -> Any:
+        if isinstance(one, str):
+            return broken(one, self.width)
+        return Text(broken(one.plain, self.width), style=one.style) if isinstance(one, Text) else one
+
+
+def broken(text: str, width: int) -> str:
+    """A line as lines of at most so many cells, broken at blanks; those after the first stand under the words of the first.
+
+    A word that is wider stays whole.
+    """
+    label = re.match(r" *(?:\S+ ?\S*  +)?", text)
+    hang = label.end() if label is not None and label.end() <= _DEEPEST else 2
+    lines = [""]
+    for piece in re.findall(r" *[^ ]+", text):
+        if lines[-1].strip() and cell_len(lines[-1]) + cell_len(piece) > width:
+            lines.append(" " * hang + piece.lstrip())
         else:
-            options = {**options, "soft_wrap": True}
-        super().print(*objects, **options)
+            lines[-1] += piece
+    return "\n".join(lines)
 
 
 def messages() -> Lines:
@@ -172,4 +195,5 @@ class Screen(Quiet):
             self._live.update(self._picture())
 
     def _picture(self) -> Group:
-        return Group(self._shown, self._progress)
+        # The terminal writes ^C behind what is there: without room for it the line would go on in the next one.
+        return Group(self._shown, Constrain(self._progress, self._console.width - 4))

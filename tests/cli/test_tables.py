@@ -7,6 +7,7 @@ import struct
 import subprocess
 import termios
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from referee.cli.screen import columns_of, messages
+from referee.cli.screen import Lines, broken, columns_of, messages
 from referee.cli.tables import card_lines, counted, folded, notes, play_lines, standings_lines, wrapped
 from referee.report.verdict import judge
 from referee.statistics.standings import FaultCounts, Standings, VoidSet, standings
@@ -216,3 +217,25 @@ def in_a_terminal(folder: Path, width: int, *arguments: str) -> str:
 )
 def test_a_long_name_is_broken_at_its_blanks(text: str, width: int, pieces: list[str]) -> None:
     assert folded(text, width) == pieces
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_a_terminal_gets_sentences_broken_between_words_and_anything_else_a_line(
+    width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = "/a/" + "very/" * 40 + "long/path.log"
+    said = f"ruling   highest: ILLEGAL_ACTION AF-PLAY-003: 3S was led and you hold 7S: play spades or a trump. See {path} now."
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("TERM", "xterm")
+    shown = {}
+    for terminal in (True, False):
+        stream = StringIO()
+        Lines(file=stream, force_terminal=terminal, markup=False, emoji=False, highlight=False).print(said)
+        shown[terminal] = stream.getvalue()
+    assert shown[False] == f"{said}\n"
+    lines = shown[True].splitlines()
+    assert " ".join(" ".join(lines).split()) == " ".join(said.split())
+    assert path in [line.strip() for line in lines]
+    assert all(cell_len(line) <= width for line in lines if path not in line)
+    assert all(line.startswith(" " * len("ruling   ")) for line in lines[1:])
+    assert broken("short", width) == "short"
