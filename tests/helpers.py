@@ -19,6 +19,7 @@ from referee.cards import (
     pips_in,
 )
 from referee.rules import Deal, Kind, RuleSet, variant
+from referee.rules.state import DealState
 
 CONCEIVABLE: Final[dict[Kind, range]] = {Kind.BID: range(-2, 17), Kind.PLAY: range(-2, 67)}
 """Every action that a player could think of, the impossible ones included, by kind of decision."""
@@ -130,7 +131,7 @@ def play_out(deal: Deal, chance: random.Random) -> Deal:
 
 def fields_of(deal: Deal) -> dict[str, Any]:
     """Every field of a deal, its lists copied: two deals in the same position have equal fields."""
-    values = {name: getattr(deal, name) for name in Deal.__slots__}
+    values = {name: getattr(deal, name) for name in DealState.__slots__}
     return {name: list(value) if isinstance(value, list) else value for name, value in values.items()}
 
 

@@ -37,14 +37,12 @@ ROOT: Final = Path(__file__).resolve().parents[1]
 RULES: Final = ROOT / "referee" / "rules"
 TESTS: Final = Path("tests/rules")
 FIRST: Final[dict[str, tuple[str, ...]]] = {
-    "clauses_bid": ("rulebook",),
-    "clauses_play": ("rulebook",),
-    "clauses_score": ("rulebook",),
-    "clause": ("rulebook",),
     "conduct": ("rulebook",),
+    "deal": ("state", "substitute"),
     "draw": ("cinch", "pedro", "all_fours"),
+    "play": ("california_jack", "cinch"),
     "ranking": ("cinch",),
-    "stock": ("california_jack", "cinch"),
+    "ruleset": ("sense",),
     "turn_up": ("all_fours", "trinidad"),
 }
 """Tests that know a module best, where they are not those of its name."""

@@ -14,10 +14,9 @@ from typing import Final
 from referee.cards import PACK
 from referee.check.opportunity import breakable
 from referee.rules import Action, Deal, Kind, RuleSet
-from referee.rules.clause import Level
-from referee.rules.consistency import HELD
-from referee.rules.rulebook import clauses_of
-from referee.rules.stock import RUN
+from referee.rules.rulebook import Level, clauses_of
+from referee.rules.ruleset import HELD
+from referee.rules.turn_up import RUN
 
 _TELLING: Final = 4
 """Bids of an auction that differ in what they leave to the next seat: the lowest ones, the highest, those to steal."""

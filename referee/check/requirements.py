@@ -5,9 +5,8 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
 from referee.rules import RuleSet
-from referee.rules.clause import Clause, Level
 from referee.rules.conduct import CONDUCT, EDITIONS, ROBUST, WHOLE_BOOK
-from referee.rules.rulebook import clause_text, clauses_of
+from referee.rules.rulebook import Clause, Level, clause_text, clauses_of
 
 LEAST = 3
 """How often a rule has to be put to a bot before its silence on it counts as a pass."""

@@ -10,7 +10,7 @@ from referee.check.hints import ANOTHER_TURN, SENTENCES
 from referee.check.requirements import LEAST, ONLY_LONG, Requirement
 from referee.check.shrink import Witness, Witnesses
 from referee.check.tally import Breach, Score, Tally
-from referee.rules.clause import Level
+from referee.rules.rulebook import Level
 from referee.umpire.faults import Fault
 
 

@@ -4,9 +4,8 @@ from functools import cache
 from typing import Final
 
 from referee.rules import RuleSet
-from referee.rules.clause import Clause
 from referee.rules.conduct import WHOLE_BOOK
-from referee.rules.rulebook import clause_text
+from referee.rules.rulebook import Clause, clause_text
 
 
 @cache

@@ -1,8 +1,8 @@
 """The rules of the All Fours family: pure code, no I/O, no clock, no randomness.
 
 ``ruleset`` holds the house rules of each game as data and ``registry`` names the games; ``rulebook`` has every clause
-with its id and source; ``state`` is the one state machine (``Deal``), its phases in ``auction``, ``turn_up``, ``draw``,
-``play`` and ``scoring``; ``game`` strings deals together to the target.
+with its id and source; ``state`` is what a deal consists of, ``auction``, ``turn_up``, ``draw``, ``play`` and ``scoring``
+are the phases that move it, ``deal`` puts them together; ``game`` strings deals together to the target.
 
 >>> from referee.cards import PACK
 >>> game = Game(variant("auction-pitch"), seats=4, first_dealer=3)
@@ -27,11 +27,11 @@ from referee.rules.actions import (
     parse_action,
     unpack_event,
 )
+from referee.rules.deal import Deal, IllegalAction
 from referee.rules.game import EndReason, Game, GameResult
 from referee.rules.registry import variant, variant_names
 from referee.rules.ruleset import RuleSet, RuleSetError
-from referee.rules.scoring import Award, Ending, Outcome
-from referee.rules.state import Deal, IllegalAction
+from referee.rules.state import Award, Ending, Outcome
 
 __all__ = [
     "Action",

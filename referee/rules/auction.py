@@ -1,19 +1,13 @@
 """The auction: one call a seat, eldest first, dealer last."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from referee.rules import play, scoring
 from referee.rules.actions import Action, EventKind, Kind, Violation
-
-if TYPE_CHECKING:
-    from referee.rules.state import Deal
+from referee.rules.state import DealState
 
 _BID = EventKind.BID << 16
 
 
-def legal(deal: Deal) -> tuple[Action, ...]:
+def legal(deal: DealState) -> tuple[Action, ...]:
     """The calls open to the seat: pass (0) unless the dealer is forced, and every bid high enough."""
     rules = deal.rules
     bids = tuple(range(max(deal.bid + 1, rules.min_bid), rules.max_bid + 1))
@@ -27,7 +21,7 @@ def legal(deal: Deal) -> tuple[Action, ...]:
     return (0, *bids)
 
 
-def verify(deal: Deal, action: Action) -> Violation | None:
+def verify(deal: DealState, action: Action) -> Violation | None:
     """Judges a call by the clauses AF-BID-001 to 004 and 011."""
     calls = legal(deal)
     if action in calls:
@@ -49,7 +43,7 @@ def verify(deal: Deal, action: Action) -> Violation | None:
     return Violation("AF-BID-002", f"A bid of {action} is not higher than the {high} bid before.", calls)
 
 
-def apply(deal: Deal, action: Action) -> None:
+def apply(deal: DealState, action: Action) -> None:
     """Records the call and passes the word on, or ends the auction."""
     deal.history.append(_BID | deal.seat << 8 | action)
     deal.calls_left -= 1
@@ -63,7 +57,7 @@ def apply(deal: Deal, action: Action) -> None:
         deal.seat = (deal.seat + 1) % deal.seats
 
 
-def _after_top_bid(deal: Deal) -> None:
+def _after_top_bid(deal: DealState) -> None:
     """Nobody can bid higher: whoever may steal still speaks, or the auction is over."""
     if deal.bid not in deal.rules.steal:
         _close(deal)
@@ -73,7 +67,7 @@ def _after_top_bid(deal: Deal) -> None:
         deal.calls_left, deal.seat = 1, deal.dealer
 
 
-def _close(deal: Deal) -> None:
+def _close(deal: DealState) -> None:
     """Asks the pitcher for trump or for his lead, or does what the house rule says when all have passed."""
     deal.calls_left = 0
     if deal.pitcher is None:

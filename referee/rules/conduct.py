@@ -6,8 +6,7 @@ session in every game; those of ``ROBUST`` only a check can put to a bot.
 
 from typing import Final
 
-from referee.rules.clause import Clause, Level
-from referee.rules.rulebook import CLAUSES
+from referee.rules.rulebook import CLAUSES, Clause, Level
 
 _WIRE: Final = "the wire contract, allfours.v1"
 

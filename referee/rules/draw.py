@@ -1,26 +1,20 @@
 """Naming trump, laying cards away and drawing: what happens between the auction, or the run, and the play."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from referee.cards import PACK_MASK, RANKS, SUIT_NAMES, TWO, Mask, cards_in, hand_text
-from referee.rules import play, stock
+from referee.rules import play
 from referee.rules.actions import Action, EventKind, Keeps, Kind, Violation, pack_event
-from referee.rules.consistency import HELD
-
-if TYPE_CHECKING:
-    from referee.rules.state import Deal
+from referee.rules.ruleset import HELD
+from referee.rules.state import DealState
 
 _SUITS = (0, 1, 2, 3)
 
 
-def legal_suits(_: Deal) -> tuple[Action, ...]:
+def legal_suits(_: DealState) -> tuple[Action, ...]:
     """The pitcher may name any suit, also one that he does not hold."""
     return _SUITS
 
 
-def verify_suit(_: Deal, action: Action) -> Violation | None:
+def verify_suit(_: DealState, action: Action) -> Violation | None:
     """Judges the naming of trump by the clause AF-TRUMP-002."""
     if action in _SUITS:
         return None
@@ -28,7 +22,7 @@ def verify_suit(_: Deal, action: Action) -> Violation | None:
     return Violation("AF-TRUMP-002", f"{action} is no suit: name {suits}.", _SUITS)
 
 
-def name_trump(deal: Deal, suit: Action) -> None:
+def name_trump(deal: DealState, suit: Action) -> None:
     """The suit is trump; cards are laid away where that is the rule, then the play begins."""
     deal.trump = suit
     deal.history.append(pack_event(EventKind.NAME_TRUMP, deal.seat, suit))
@@ -38,20 +32,20 @@ def name_trump(deal: Deal, suit: Action) -> None:
         begin(deal)
 
 
-def begin(deal: Deal) -> None:
+def begin(deal: DealState) -> None:
     """Asks eldest first which cards he keeps; the dealer is asked last."""
     deal.kind = Kind.DISCARD
     _ask(deal, (deal.dealer + 1) % deal.seats)
 
 
-def _ask(deal: Deal, seat: int) -> None:
+def _ask(deal: DealState, seat: int) -> None:
     """Asks the seat; a dealer who robs takes the rest of the stock in hand first."""
     deal.seat = seat
     if seat == deal.dealer and deal.rules.rob == "dealer":
-        stock.take_all(deal, seat)
+        deal.take(seat, len(deal.stock))
 
 
-def legal_keeps(deal: Deal) -> Keeps:
+def legal_keeps(deal: DealState) -> Keeps:
     """The ways to lay cards away.
 
     After a run (no discard rule): any cards down to the hand size. In Cinch and Pidro all trumps are kept as far as six,
@@ -73,13 +67,13 @@ def legal_keeps(deal: Deal) -> Keeps:
     return Keeps(trumps, hand & ~trumps if spare else 0, count + spare)
 
 
-def _scoring(deal: Deal, trumps: Mask) -> Mask:
+def _scoring(deal: DealState, trumps: Mask) -> Mask:
     """Those of the trumps that score."""
     ranks = {RANKS.index(rank) + TWO for rank, _ in deal.rules.point_cards}
     return sum(1 << card for card in cards_in(trumps) if card & 15 in ranks)
 
 
-def verify_keep(deal: Deal, action: Action) -> Violation | None:
+def verify_keep(deal: DealState, action: Action) -> Violation | None:
     """Judges the cards kept by the clauses AF-DRAW-001 to 005."""
     keeps = legal_keeps(deal)
     if action in keeps:
@@ -102,7 +96,7 @@ def verify_keep(deal: Deal, action: Action) -> Violation | None:
     return Violation("AF-DRAW-002", told, keeps)
 
 
-def lay_away(deal: Deal, kept: Action) -> None:
+def lay_away(deal: DealState, kept: Action) -> None:
     """Lays all but the kept cards away, draws, and passes on to the next seat, or to the play."""
     seat = deal.seat
     away = deal.hands[seat] & ~kept
@@ -120,7 +114,7 @@ def lay_away(deal: Deal, kept: Action) -> None:
     play.begin(deal)
 
 
-def _draw(deal: Deal, seat: int, away: Mask) -> None:
+def _draw(deal: DealState, seat: int, away: Mask) -> None:
     """Tells what was laid away, shows the trumps among it, and fills the hand from the stock.
 
     A Cinch dealer who has robbed says how many of his six cards come from the stock; a Pidro dealer keeps that to
@@ -135,5 +129,5 @@ def _draw(deal: Deal, seat: int, away: Mask) -> None:
         drawn = (deal.hands[seat] & ~deal.dealt[seat]).bit_count()
     else:
         drawn = min(HELD - deal.hands[seat].bit_count(), len(deal.stock))
-        stock.take(deal, seat, drawn)
+        deal.take(seat, drawn)
     deal.history.append(pack_event(EventKind.DRAW, seat, drawn))

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from referee.cards import Card
+from referee.rules.deal import Deal
 from referee.rules.ruleset import RuleSet
-from referee.rules.scoring import AT_ONCE, Ending, Outcome
-from referee.rules.state import Deal, by_side
+from referee.rules.scoring import AT_ONCE
+from referee.rules.state import Ending, Outcome, by_side
 
 
 class EndReason(StrEnum):
@@ -121,12 +122,12 @@ def decide(
     smudger = _smudger(rules, before, outcome)
     if smudger is not None:
         return smudger, EndReason.SMUDGE
-    pitching = None if outcome.pitcher is None else _side(rules, outcome.pitcher)
+    pitching = None if outcome.pitcher is None else rules.side(outcome.pitcher)
     if rules.pitcher_first and pitching is not None and after[pitching] >= rules.target:
         return pitching, EndReason.PITCHER_FIRST
     running = list(before)
     for award in outcome.awards:
-        side = _side(rules, award.seat)
+        side = rules.side(award.seat)
         if side == pitching and (rules.pitcher_first or outcome.set_back == side):
             continue
         running[side] = min(running[side] + award.points, before[side] + outcome.deltas[side])
@@ -149,17 +150,13 @@ def _by_difference(rules: RuleSet, after: Sequence[int]) -> tuple[int, EndReason
     return None
 
 
-def _side(rules: RuleSet, seat: int) -> int:
-    return seat % rules.sides if rules.sides else seat
-
-
 def _smudger(rules: RuleSet, before: Sequence[int], outcome: Outcome) -> int | None:
     side = outcome.all_four
     if side is None or rules.smudge == "none":
         return None
     if rules.smudge == "any":
         return side
-    if outcome.pitcher is None or side != _side(rules, outcome.pitcher) or outcome.bid < 4:
+    if outcome.pitcher is None or side != rules.side(outcome.pitcher) or outcome.bid < 4:
         return None
     hole = before[side] < 0 if rules.in_hole == "below_zero" else before[side] <= 0
     return None if hole else side

@@ -1,17 +1,13 @@
 """Playing the tricks: what may be played, who wins a trick."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from referee.cards import SUIT_NAMES, Card, Mask, Suit, card_text, cards_in, hand_text, is_card
-from referee.rules import scoring, stock
-from referee.rules.actions import Action, EventKind, Kind, Violation
+from referee.rules import scoring
+from referee.rules.actions import Action, EventKind, Kind, Violation, pack_event
 from referee.rules.ranking import TRUMP_POWER
-
-if TYPE_CHECKING:
-    from referee.rules.ruleset import RuleSet
-    from referee.rules.state import Deal
+from referee.rules.ruleset import RuleSet
+from referee.rules.state import DealState
 
 _PLAY = EventKind.PLAY << 16
 
@@ -26,7 +22,7 @@ def duty_of(rules: RuleSet) -> int:
     return ONLY_TRUMPS if rules.play_only_trumps else _DUTIES[rules.follow]
 
 
-def begin(deal: Deal) -> None:
+def begin(deal: DealState) -> None:
     """Opens the play: the pitcher or eldest leads to the first trick."""
     leader = (deal.dealer + 1) % deal.seats
     if deal.rules.first_lead == "pitcher" and deal.pitcher is not None:
@@ -37,7 +33,7 @@ def begin(deal: Deal) -> None:
         deal.kind, deal.leader, deal.seat = Kind.PLAY, leader, leader
 
 
-def legal_mask(deal: Deal) -> Mask:
+def legal_mask(deal: DealState) -> Mask:
     """The cards that the seat may play, as a mask (rules 1.0, legal plays)."""
     hand, trick = deal.hands[deal.seat], deal.trick
     if not trick:
@@ -52,7 +48,7 @@ def legal_mask(deal: Deal) -> Mask:
     return follow if led == trumps else follow | hand & trumps
 
 
-def _special_mask(deal: Deal, follow: Mask) -> Mask:
+def _special_mask(deal: DealState, follow: Mask) -> Mask:
     """What a seat may play that does not lead, where the duty is not the usual one."""
     hand, trumps = deal.hands[deal.seat], deal.trumps
     if deal.duty == ONLY_TRUMPS:
@@ -62,7 +58,7 @@ def _special_mask(deal: Deal, follow: Mask) -> Mask:
     return _over_mask(deal, follow | hand & trumps if follow else hand)
 
 
-def _over_mask(deal: Deal, fitting: Mask) -> Mask:
+def _over_mask(deal: DealState, fitting: Mask) -> Mask:
     """On a plain lead no trump below one on the table is played, unless the hand is all trumps."""
     hand, trumps = deal.hands[deal.seat], deal.trumps
     powers = deal.rankings[deal.trump][2]  # type: ignore[index]
@@ -75,19 +71,19 @@ def _over_mask(deal: Deal, fitting: Mask) -> Mask:
     return fitting
 
 
-def legal(deal: Deal) -> tuple[Action, ...]:
+def legal(deal: DealState) -> tuple[Action, ...]:
     """The cards that the seat may play, ascending by number."""
     return cards_in(legal_mask(deal))
 
 
-def verify(deal: Deal, action: Action) -> Violation | None:
+def verify(deal: DealState, action: Action) -> Violation | None:
     """Judges a play by the clauses AF-PLAY-001 to 005 and 008."""
     if action >= 0 and legal_mask(deal) >> action & 1:
         return None
     return _violation(deal, action)
 
 
-def _violation(deal: Deal, action: Action) -> Violation:
+def _violation(deal: DealState, action: Action) -> Violation:
     cards = legal(deal)
     hand, trumps = deal.hands[deal.seat], deal.trumps
     if not is_card(action):
@@ -116,7 +112,7 @@ def _suit_name(suit: Suit | None) -> str:
     return "none" if suit is None else SUIT_NAMES[suit]
 
 
-def apply(deal: Deal, card: Card) -> None:
+def apply(deal: DealState, card: Card) -> None:
     """Lays the card on the table; the last card of a trick gives it to its winner."""
     seat, trick = deal.seat, deal.trick
     bit = 1 << card
@@ -141,20 +137,20 @@ def apply(deal: Deal, card: Card) -> None:
         deal.seat = seat if seat < deal.seats else 0
 
 
-def _close_trick(deal: Deal) -> None:
+def _close_trick(deal: DealState) -> None:
     if deal.duty == ONLY_TRUMPS:
         _pass_on(deal)
         return
     winner = _gather(deal)
     if deal.stock and deal.rules.stock != "none":
-        stock.draw_after_trick(deal, winner)
+        _draw(deal, winner)
     if deal.hands[winner]:
         deal.leader = deal.seat = winner
     else:
         scoring.close_played(deal)
 
 
-def _gather(deal: Deal) -> int:
+def _gather(deal: DealState) -> int:
     """Gives the trick to its winner."""
     winner = deal.top_seat
     pile = 0
@@ -165,7 +161,24 @@ def _gather(deal: Deal) -> int:
     return winner
 
 
-def _pass_on(deal: Deal) -> None:
+def _draw(deal: DealState, winner: int) -> None:
+    """After a trick its winner takes the top card of the stock, the other seats in turn the next ones.
+
+    Cards of a stock that lies face up, and the card that made trump, are taken openly; others are drawn unseen.
+    """
+    open_stock = deal.rules.stock == "face_up"
+    for place in range(deal.seats):
+        seat, card = (winner + place) % deal.seats, deal.stock[0]
+        deal.take(seat, 1)
+        seen = open_stock or card == deal.turn_up
+        deal.history.append(pack_event(EventKind.TAKE, seat, card) if seen else pack_event(EventKind.DRAW, seat, 1))
+    deal.turn_up = None
+    if open_stock and deal.stock:
+        deal.turn_up = deal.stock[0]
+        deal.history.append(pack_event(EventKind.STOCK_TOP, deal.dealer, deal.turn_up))
+
+
+def _pass_on(deal: DealState) -> None:
     """Where only trumps are played: on to the next seat of this trick that has one, else the trick is complete."""
     to_come = (deal.leader - deal.seat - 1) % deal.seats
     for place in range(1, to_come + 1):
@@ -176,7 +189,7 @@ def _pass_on(deal: Deal) -> None:
     _lead_trump(deal, _gather(deal))
 
 
-def _lead_trump(deal: Deal, leader: int) -> None:
+def _lead_trump(deal: DealState, leader: int) -> None:
     """The first seat from the leader on that has a trump leads one; without trumps the play is over."""
     for place in range(deal.seats):
         seat = (leader + place) % deal.seats

@@ -1,79 +1,27 @@
 """What a deal is worth: items, the pitcher's contract, what every side adds to its score."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from dataclasses import dataclass
-from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from referee.cards import JACK, RANKS, SUIT_MASKS, TWO, Card, Mask, Suit, pips_in
 from referee.rules.actions import EventKind, pack_event
-from referee.rules.consistency import POINT_RANKS
 from referee.rules.ranking import left_pedro_of
-
-if TYPE_CHECKING:
-    from referee.rules.state import Deal
-
-
-class Ending(StrEnum):
-    """How a deal ended."""
-
-    PLAYED = "played"
-    THROWN_IN = "thrown in"
-    SET_BACK = "dealer set back"
-    VOID = "void"
-    CUT_SHORT = "cut short"
-
-
-@dataclass(frozen=True, slots=True)
-class Award:
-    """Points that one seat earned for its side: an item, a card turned up ("turn up"), or a "gift"."""
-
-    item: str
-    seat: int
-    points: int
-    card: Card | None
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """How a deal ended and what it is worth. Lists are by side; ``awards`` are in counting order.
-
-    Points scored at once come first among the awards and are part of ``made`` and ``deltas``.
-
-    ``made`` is what each side earned, ``deltas`` what is added to its score. ``set_back`` is the side that failed its
-    contract, ``all_four`` the side that earned all four items (whether that wins the game, ``game.decide`` says).
-    """
-
-    ending: Ending
-    dealer: int
-    pitcher: int | None
-    bid: int
-    trump: Suit | None
-    awards: tuple[Award, ...]
-    pips: tuple[int, ...]
-    made: tuple[int, ...]
-    deltas: tuple[int, ...]
-    set_back: int | None
-    all_four: int | None
-
+from referee.rules.ruleset import POINT_NAMES
+from referee.rules.state import Award, DealState, Ending, Outcome
 
 ITEMS = ("high", "low", "jack", "game")
-POINT_NAMES = {"A": "high", "2": "low", "J": "jack", "T": "game", "3": "three", "5": "right pedro", "9": "nine"}
 LEFT_PEDRO = "left pedro"
 AT_ONCE = ("turn up", "gift")
 """What is scored during the deal, in front of everybody."""
 
 
-def score_at_once(deal: Deal, item: str, seat: int, points: int, card: Card | None) -> None:
+def score_at_once(deal: DealState, item: str, seat: int, points: int, card: Card | None) -> None:
     """Scores points during the deal, in front of everybody (AF-SCORE-019, 020)."""
     deal.at_once.append(Award(item, seat, points, card))
     deal.scores[deal.side(seat)] += points
     deal.history.append(pack_event(EventKind.SCORE, seat, points))
 
 
-def goes_on(deal: Deal) -> bool:
+def goes_on(deal: DealState) -> bool:
     """Whether no side has reached the target by points scored at once; if one has, the deal is over (AF-SCORE-021)."""
     if not any(deal.scores[deal.side(award.seat)] >= deal.rules.target for award in deal.at_once):
         return True
@@ -81,12 +29,12 @@ def goes_on(deal: Deal) -> bool:
     return False
 
 
-def close_void(deal: Deal) -> None:
+def close_void(deal: DealState) -> None:
     """Ends a deal in which no trump could be found (AF-TRUMP-010); points scored at once stand."""
     _close(deal, Ending.VOID)
 
 
-def close_unplayed(deal: Deal) -> None:
+def close_unplayed(deal: DealState) -> None:
     """Ends a deal in which all passed and no card is played (AF-BID-007, 008, 010)."""
     if deal.rules.all_pass == "dealer_set_back":
         side = deal.side(deal.dealer)
@@ -96,7 +44,7 @@ def close_unplayed(deal: Deal) -> None:
         _close(deal, Ending.THROWN_IN)
 
 
-def close_played(deal: Deal) -> None:
+def close_played(deal: DealState) -> None:
     """Ends a deal whose tricks are all played: items or points, contract, deltas."""
     pips = [0] * len(deal.scores)
     for seat, pile in enumerate(deal.taken):
@@ -107,7 +55,7 @@ def close_played(deal: Deal) -> None:
 
 
 def _close(
-    deal: Deal,
+    deal: DealState,
     ending: Ending,
     awards: Sequence[Award] = (),
     pips: Sequence[int] | None = None,
@@ -134,7 +82,7 @@ def _close(
     )
 
 
-def _made(deal: Deal, awards: Sequence[Award]) -> list[int]:
+def _made(deal: DealState, awards: Sequence[Award]) -> list[int]:
     """What each side earned."""
     made = [0] * len(deal.scores)
     for award in awards:
@@ -142,7 +90,7 @@ def _made(deal: Deal, awards: Sequence[Award]) -> list[int]:
     return made
 
 
-def contract(deal: Deal, made: list[int]) -> tuple[list[int], int | None]:
+def contract(deal: DealState, made: list[int]) -> tuple[list[int], int | None]:
     """What each side adds to its score, and the side that failed its contract (AF-SCORE-007 to 009, 023)."""
     if deal.pitcher is None:
         return made, None
@@ -164,7 +112,7 @@ def _difference(made: Sequence[int], side: int, bid: int, failed: bool) -> list[
     return [max(points - made[1 - other], 0) for other, points in enumerate(made)]
 
 
-def _items(deal: Deal, pips: Sequence[int]) -> list[Award]:
+def _items(deal: DealState, pips: Sequence[int]) -> list[Award]:
     """High, Low, Jack and Game with their owners (AF-SCORE-001 to 006); an item without owner is left out."""
     rules = deal.rules
     trump: Suit = deal.trump  # type: ignore[assignment]  # trump stands once a card has been led
@@ -184,27 +132,27 @@ def _items(deal: Deal, pips: Sequence[int]) -> list[Award]:
     return awards
 
 
-def _jack(deal: Deal, jack: Card) -> Award:
+def _jack(deal: DealState, jack: Card) -> Award:
     """The jack to its taker: worth more where another side held it and the house rule says so (AF-SCORE-022)."""
     taker = _owner(deal.taken, jack)
     hanged = deal.side(taker) != deal.side(_owner(deal.played, jack))
     return Award("jack", taker, deal.rules.hang_jack if hanged else 1, jack)
 
 
-def _points(deal: Deal) -> list[Award]:
+def _points(deal: DealState) -> list[Award]:
     """The single trumps that score, in counting order, with their owners (AF-SCORE-024, 025)."""
     awards: list[Award] = []
     trump: Suit = deal.trump  # type: ignore[assignment]  # trump is named before the play
     worth = dict(deal.rules.point_cards)
-    for rank in POINT_RANKS:
+    for rank, name in POINT_NAMES.items():
         if rank in worth:
-            _award_card(deal, awards, POINT_NAMES[rank], trump << 4 | RANKS.index(rank) + TWO, worth[rank])
+            _award_card(deal, awards, name, trump << 4 | RANKS.index(rank) + TWO, worth[rank])
         if rank == "5" and deal.rules.left_pedro:
             _award_card(deal, awards, LEFT_PEDRO, left_pedro_of(trump), worth[rank])
     return awards
 
 
-def _award_card(deal: Deal, awards: list[Award], item: str, card: Card, points: int) -> None:
+def _award_card(deal: DealState, awards: list[Award], item: str, card: Card, points: int) -> None:
     """Adds what a single trump scores, if it is in play: to its taker, or the two to its holder by the house rule."""
     piles = deal.played if item == "low" and deal.rules.low_to == "holder" else deal.taken
     if any(pile >> card & 1 for pile in piles):
@@ -215,7 +163,7 @@ def _owner(piles: Sequence[Mask], card: Card) -> int:
     return next(seat for seat, pile in enumerate(piles) if pile >> card & 1)
 
 
-def _game_seat(deal: Deal, pips: Sequence[int]) -> int | None:
+def _game_seat(deal: DealState, pips: Sequence[int]) -> int | None:
     """The seat that scores Game for its side: most pips, or by the house rule for equal pips (AF-SCORE-006).
 
     In sides it is the eldest seat of the side.
@@ -227,7 +175,7 @@ def _game_seat(deal: Deal, pips: Sequence[int]) -> int | None:
     return next((seat for seat in deal.from_eldest() if deal.side(seat) in tied), None)
 
 
-def _break_tie(deal: Deal, tied: list[int]) -> list[int]:
+def _break_tie(deal: DealState, tied: list[int]) -> list[int]:
     """The sides left of those tied; of several the caller takes the elder."""
     match deal.rules.game_tie:
         case "elder":
@@ -239,7 +187,7 @@ def _break_tie(deal: Deal, tied: list[int]) -> list[int]:
     return []
 
 
-def _all_four(deal: Deal, awards: Sequence[Award]) -> int | None:
+def _all_four(deal: DealState, awards: Sequence[Award]) -> int | None:
     """The side that owns all four items, if one does."""
     sides = {deal.side(award.seat) for award in awards if award.item in ITEMS}
     return sides.pop() if len(awards) == len(ITEMS) and len(sides) == 1 else None

@@ -3,17 +3,13 @@
 Where nobody may refuse the card (``trump_by`` = "cut"), it makes trump at once and stays on top of the stock.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from referee.cards import RANKS, SUIT_MASKS, SUIT_NAMES, TWO, Card, card_text
-from referee.rules import draw, play, scoring, stock
+from referee.rules import draw, play, scoring
 from referee.rules.actions import Action, Call, EventKind, Kind, Violation, pack_event, seat_text
-
-if TYPE_CHECKING:
-    from referee.rules.state import Deal
+from referee.rules.state import DealState
 
 _CALLS: Final[Mapping[Kind | None, tuple[Call, ...]]] = {
     Kind.STAND_OR_BEG: (Call.STAND, Call.BEG),
@@ -22,7 +18,11 @@ _CALLS: Final[Mapping[Kind | None, tuple[Call, ...]]] = {
 _CALL_EVENTS = {Call.STAND: EventKind.STAND, Call.BEG: EventKind.BEG, Call.GIVE: EventKind.GIVE}
 
 
-def begin(deal: Deal) -> None:
+RUN: Final = 3
+"""Cards that every seat gets in a run (AF-TRUMP-008)."""
+
+
+def begin(deal: DealState) -> None:
     """Turns the next card up; unless that ends the game, asks eldest, or begins the play where nobody may refuse."""
     if deal.rules.trump_by == "cut":
         card = deal.turn_up = deal.stock[0]
@@ -33,13 +33,13 @@ def begin(deal: Deal) -> None:
         deal.kind, deal.seat = Kind.STAND_OR_BEG, (deal.dealer + 1) % deal.seats
 
 
-def legal(deal: Deal) -> tuple[Action, ...]:
+def legal(deal: DealState) -> tuple[Action, ...]:
     """The calls open to eldest or the dealer, ascending."""
     calls = _CALLS[deal.kind]
     return calls[1:] if _refusal(deal) else calls
 
 
-def verify(deal: Deal, action: Action) -> Violation | None:
+def verify(deal: DealState, action: Action) -> Violation | None:
     """Judges a call by the clauses AF-TRUMP-003 to 006."""
     calls, refusal = _CALLS[deal.kind], _refusal(deal)
     if action == calls[0]:
@@ -53,13 +53,13 @@ def verify(deal: Deal, action: Action) -> Violation | None:
     return Violation("AF-TRUMP-004", f"The dealer answers a beg with give (3) or run (4), not {named}.", calls)
 
 
-def _refusal(deal: Deal) -> Violation | None:
+def _refusal(deal: DealState) -> Violation | None:
     """Why the seat may not accept the turned-up suit; ``None`` if it may."""
     giving = deal.kind is Kind.ANSWER_BEG
     return _lack(deal, giving) or (_puts_out(deal) if giving and not deal.rules.gift_out else None)
 
 
-def _lack(deal: Deal, giving: bool) -> Violation | None:
+def _lack(deal: DealState, giving: bool) -> Violation | None:
     """Whether the house rule forbids a seat without a card of the suit to accept it."""
     card, rule = _turned(deal), deal.rules.without_trump
     if rule == "accepts" or (rule == "stands" and not giving):
@@ -72,7 +72,7 @@ def _lack(deal: Deal, giving: bool) -> Violation | None:
     return Violation("AF-TRUMP-006", sentence, (Call.RUN if giving else Call.BEG,))
 
 
-def _puts_out(deal: Deal) -> Violation | None:
+def _puts_out(deal: DealState) -> Violation | None:
     """Whether the point would end the game."""
     for seat in _receivers(deal):
         if deal.scores[deal.side(seat)] + 1 >= deal.rules.target:
@@ -81,7 +81,7 @@ def _puts_out(deal: Deal) -> Violation | None:
     return None
 
 
-def _receivers(deal: Deal) -> list[int]:
+def _receivers(deal: DealState) -> list[int]:
     """The seats that a gift goes to, one a side: eldest, or the eldest of every side against the dealer."""
     if deal.rules.gift_to == "eldest":
         return [(deal.dealer + 1) % deal.seats]
@@ -92,7 +92,7 @@ def _receivers(deal: Deal) -> list[int]:
     return list(seats.values())
 
 
-def apply(deal: Deal, action: Action) -> None:
+def apply(deal: DealState, action: Action) -> None:
     """Carries out a call."""
     seat = deal.seat
     if action == Call.RUN:
@@ -105,19 +105,19 @@ def apply(deal: Deal, action: Action) -> None:
         _settle(deal)
 
 
-def _give(deal: Deal) -> bool:
+def _give(deal: DealState) -> bool:
     """Scores the gift; false if that ended the game."""
     for receiver in _receivers(deal):
         scoring.score_at_once(deal, "gift", receiver, 1, None)
     return scoring.goes_on(deal)
 
 
-def _turned(deal: Deal) -> Card:
+def _turned(deal: DealState) -> Card:
     """The card that lies face up: there is one as long as trump is asked about."""
     return deal.turn_up  # type: ignore[return-value]
 
 
-def _turn(deal: Deal) -> bool:
+def _turn(deal: DealState) -> bool:
     """Turns the top card of the stock up and scores it; false if that ended the game."""
     card = deal.turn_up = deal.stock[0]
     deal.stock = deal.stock[1:]
@@ -126,7 +126,7 @@ def _turn(deal: Deal) -> bool:
     return deal.rules.jack_turns != "every" or _score_turned(deal)
 
 
-def _score_turned(deal: Deal) -> bool:
+def _score_turned(deal: DealState) -> bool:
     """Scores the card turned up for the dealer's side, if it is worth anything; false if that ended the game."""
     card = _turned(deal)
     for rank, points in deal.rules.turned_scores:
@@ -135,11 +135,11 @@ def _score_turned(deal: Deal) -> bool:
     return scoring.goes_on(deal)
 
 
-def _run(deal: Deal) -> None:
+def _run(deal: DealState) -> None:
     """Deals on and turns up until a new suit comes: it is trump. If none does, the deal is void."""
     rejected = _turned(deal) >> 4
     while _turned(deal) >> 4 == rejected:
-        if stock.serve(deal):
+        if _serve(deal):
             deal.history.append(pack_event(EventKind.RUN, deal.dealer))
         elif deal.rules.stock_out == "redeal" or not deal.stock:
             scoring.close_void(deal)
@@ -149,13 +149,22 @@ def _run(deal: Deal) -> None:
     _settle(deal)
 
 
-def _settle(deal: Deal) -> None:
+def _serve(deal: DealState) -> bool:
+    """Runs the cards: three to every seat, eldest first. False if no card would be left to turn up after it."""
+    if len(deal.stock) <= RUN * deal.seats:
+        return False
+    for seat in deal.from_eldest():
+        deal.take(seat, RUN)
+    return True
+
+
+def _settle(deal: DealState) -> None:
     """The suit turned up is trump: hands are reduced where that is the rule, then eldest leads."""
     if deal.rules.jack_turns == "fixing" and not _score_turned(deal):
         return
     deal.trump = _turned(deal) >> 4
     extra = deal.hands[deal.dealer].bit_count() - deal.rules.hand_size
-    kept = {"reduce": 0, "keep": extra, "keep_once": stock.RUN}[deal.rules.after_run]
+    kept = {"reduce": 0, "keep": extra, "keep_once": RUN}[deal.rules.after_run]
     if extra > kept:
         draw.begin(deal)
     else:

@@ -6,8 +6,8 @@ Sound and short rather than strong: it must not give the game away to a neighbou
 
 from referee.cards import ACE, JACK, PIPS, SUIT_MASKS, TEN, Card, Mask, cards_in
 from referee.rules import Action, Call, Keeps, Kind
+from referee.rules.deal import best_keep
 from referee.rules.ranking import RANKINGS, TRUMP_POWER
-from referee.rules.substitute import best_keep
 from referee.umpire.view import Turn
 
 FALLBACK_VERSION = 1

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 from referee.cards import Card
 from referee.rules import Action, Deal, Game, GameResult, Outcome, Violation
-from referee.rules.substitute import substitute
+from referee.rules.deal import substitute
 from referee.umpire.events import (
     Ask,
     DealClosed,

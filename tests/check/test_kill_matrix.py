@@ -18,9 +18,8 @@ from referee.check.runs import Outputs
 from referee.check.verdict import Exit, Verdict
 from referee.check.witness import read_witnesses
 from referee.rules import variant, variant_names
-from referee.rules.clause import Level
 from referee.rules.conduct import WHOLE_BOOK
-from referee.rules.rulebook import clauses_of
+from referee.rules.rulebook import Level, clauses_of
 from tests.check.helpers import broken, examined, zoo_plan
 from tests.check.zoo.good import GOOD
 from tests.check.zoo.mutants import MUTANTS

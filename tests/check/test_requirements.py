@@ -4,9 +4,8 @@ import pytest
 
 from referee.check.requirements import AREAS, Selection, SelectionError, requirements
 from referee.rules import variant, variant_names
-from referee.rules.clause import Level
 from referee.rules.conduct import CONDUCT, EDITIONS, ROBUST, WHOLE_BOOK
-from referee.rules.rulebook import CLAUSES, clauses_of
+from referee.rules.rulebook import CLAUSES, Level, clauses_of
 
 PITCH = variant("auction-pitch")
 

@@ -10,7 +10,7 @@ from referee.check.phases import agenda
 from referee.check.requirements import LEAST, Selection, requirements
 from referee.check.sample import features, sample, seat_counts
 from referee.rules import variant, variant_names
-from referee.rules.clause import Level
+from referee.rules.rulebook import Level
 
 
 def wanted(name: str) -> list[str]:

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from referee.cards import PACK, Card, Mask, cards_in, mask_of
 from referee.protocol.translate import deal_over, game_started, ruling_message, turn_message
 from referee.rules import Deal, EventKind, Game, Kind, RuleSet, unpack_event, variant, variant_names
-from referee.rules.substitute import substitute
+from referee.rules.deal import substitute
 from referee.umpire.events import DealClosed, DealLog, GameSpec, Ruling
 from referee.umpire.fallback_player import fallback_move
 from referee.umpire.faults import Consequence, Fault

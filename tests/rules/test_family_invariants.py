@@ -7,9 +7,9 @@ import pytest
 
 from referee.cards import PACK_MASK, mask_of
 from referee.rules import Deal, EventKind, Game, Keeps, Kind, Outcome, RuleSet, unpack_event, variant, variant_names
+from referee.rules.deal import substitute
 from referee.rules.rulebook import Level, clauses_of
 from referee.rules.scoring import AT_ONCE
-from referee.rules.substitute import substitute
 from tests.helpers import fields_of, seeded, shuffled
 from tests.rules.lockstep_family import CHANGES
 

@@ -8,7 +8,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from referee.cards import PACK_MASK, pips_in
 from referee.rules import Deal, Ending, EndReason, EventKind, Game, Outcome, RuleSet, unpack_event
-from referee.rules.substitute import substitute
+from referee.rules.deal import substitute
 from tests.helpers import CONCEIVABLE, chances, fields_of, play_out, random_rules, shuffled
 
 

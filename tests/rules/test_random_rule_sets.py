@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 from referee.cards import PACK, RANKS, mask_of
 from referee.rules import Deal, Kind, RuleSet, RuleSetError, variant, variant_names
-from referee.rules.consistency import POINT_RANKS, most_points
+from referee.rules.deal import substitute
 from referee.rules.ranking import left_pedro_of
-from referee.rules.ruleset import allowed_values, meanings
-from referee.rules.substitute import substitute
+from referee.rules.ruleset import POINT_NAMES, allowed_values, meanings, most_points
 from tests.helpers import seeded, shuffled
 from tests.rules.family import say
 
@@ -33,7 +32,7 @@ TABLES: dict[str, st.SearchStrategy[Any]] = {
     "players": st.tuples(st.integers(2, 7), st.integers(2, 7)).map(sorted),
     "steal": st.lists(st.integers(0, 14), max_size=3, unique=True).map(sorted),
     "turned_scores": st.dictionaries(st.sampled_from(RANKS), st.integers(1, 5), max_size=3),
-    "point_cards": st.dictionaries(st.sampled_from(POINT_RANKS), st.integers(1, 9), max_size=7),
+    "point_cards": st.dictionaries(st.sampled_from(list(POINT_NAMES)), st.integers(1, 9), max_size=7),
 }
 FIELDS = [name for name in meanings() if name not in ("name", "title")]
 

@@ -2,7 +2,7 @@
 
 from referee.cards import hand_text, parse_card
 from referee.rules import Call, Keeps
-from referee.rules.substitute import best_keep, substitute
+from referee.rules.deal import best_keep, substitute
 from tests.helpers import call, pitch, play, start, to_play
 from tests.rules.family import deal_of, say
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.rules import RuleSet, variant
-from referee.rules.consistency import POINT_RANKS
+from referee.rules.ruleset import POINT_NAMES
 from tests.helpers import seeded
 from tests.rules.lockstep import Difference
 from tests.rules.lockstep_family import CHANGES, GAMES, FamilyPair, compare
@@ -23,7 +23,7 @@ def test_the_engines_agree_on_random_positions(name: str) -> None:
 
 
 @settings(max_examples=40)
-@given(st.permutations(POINT_RANKS), st.integers(1, 7), st.booleans(), st.integers(0, 1 << 30))
+@given(st.permutations(list(POINT_NAMES)), st.integers(1, 7), st.booleans(), st.integers(0, 1 << 30))
 def test_the_engines_count_single_trumps_in_one_order_however_they_are_listed(
     ranks: list[str], count: int, left_pedro: bool, seed: int
 ) -> None:

@@ -13,7 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from referee.cards import PACK
 from referee.rules import Deal, Game, Kind
-from referee.rules.substitute import substitute
+from referee.rules.deal import substitute
 from referee.umpire.events import (
     Ask,
     DealClosed,
