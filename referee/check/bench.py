@@ -81,7 +81,7 @@ class Bench:
         ears.silent = self._silent
         ears.closed = lambda _asking: self._changed.set()
         ears.dealt = scribe.dealt
-        ears.broken = self._broken
+        ears.broken = self.stop
         self.subject.on_join = self._on_join
         self.subject.on_message = scribe.message
         self.host.on_hung = lambda _connection: self.attendant.lost(_NO_ANSWER)
@@ -303,7 +303,8 @@ class Bench:
         self._ending = True
         self.attendant.lost(_NO_ANSWER)
 
-    def _broken(self, error: BaseException) -> None:
+    def stop(self, error: BaseException) -> None:
+        """Has ``settle`` raise this as soon as it can."""
         self._error = self._error or error
         self._changed.set()
 

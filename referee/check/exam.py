@@ -1,6 +1,7 @@
 """One check of one bot from start to end."""
 
 import asyncio
+import contextlib
 from dataclasses import dataclass, field
 
 from referee.check.applicable import cannot_arise
@@ -41,8 +42,15 @@ class Result:
         return self.scribe.tally
 
 
-async def examine(plan: Plan, log: EventLog) -> Result:
-    """Checks a bot; raises ``SelectionError`` if filters leave nothing to check, ``OSError`` if no endpoint can be had."""
+class _BrokenAgain(Exception):
+    """The rule that was looked for is broken."""
+
+
+async def examine(plan: Plan, log: EventLog, *, until: str = "") -> Result:
+    """Checks a bot; ``until`` is the key of a rule: once that is broken, nothing more is asked.
+
+    Raises ``SelectionError`` if filters leave nothing to check, ``OSError`` if no endpoint can be had.
+    """
     plan.selection.check()
     _check_seats(plan)
     scribe = Scribe(log)
@@ -54,16 +62,23 @@ async def examine(plan: Plan, log: EventLog) -> Result:
             scribe.talk = bench.subject.talk.to_json()
             return result
         _open_tally(bench, result)
-        await _first_life(bench, result)
-        if not plan.only_doctor and plan.lives > 1:
-            await later_lives(bench, result.witnesses)
-        if not plan.only_doctor:
-            await leave_again(bench)
+        scribe.on_breach = lambda key: bench.stop(_BrokenAgain()) if key == until else None
+        with contextlib.suppress(_BrokenAgain):
+            await _all_lives(bench, result)
         if scribe.stumble:
             scribe.tally.flaky["AF-LIFE-001"] = f"{scribe.stumble} Started once more it joined."
         result.stopped = bench.over
         result.least_seconds = asyncio.get_running_loop().time() - started - bench.further_seconds
     return result
+
+
+async def _all_lives(bench: Bench, result: Result) -> None:
+    plan = result.plan
+    await _first_life(bench, result)
+    if not plan.only_doctor and plan.lives > 1:
+        await later_lives(bench, result.witnesses)
+    if not plan.only_doctor:
+        await leave_again(bench)
 
 
 def _open_tally(bench: Bench, result: Result) -> None:

@@ -148,7 +148,10 @@ def _not_joined(one: Stored, failure: str) -> Replayed:
 
 
 async def _whole_run(plan: Plan, one: Stored, log: EventLog) -> Replayed:
-    """A witness that needs its history: the same check again, with the same seed and at least as many deals."""
+    """A witness that needs its history: the same check again, with the same seed and at least as many deals.
+
+    It ends as soon as the rule is broken.
+    """
     run = one.run
     again = replace(
         plan,
@@ -161,14 +164,14 @@ async def _whole_run(plan: Plan, one: Stored, log: EventLog) -> Replayed:
         long_deals=run.long_deals,
         selection=Selection(edition=plan.selection.edition, long=bool(run.long_deals)),
     )
-    result = await examine(again, log)
+    result = await examine(again, log, until=one.key)
     if result.not_ready:
         return _not_joined(one, result.not_ready)
     if one.key in result.tally.flaky:
         return Replayed(one, Answer.STILL_FAILS, result.tally.flaky[one.key])
     score = result.tally.scores.get(one.key)
     if score is not None and score.breaches:
-        sentence = f"{score.simplest()[0].sentence} ({score.breaches} times in the same check)"
+        sentence = f"{score.simplest()[0].sentence} (Seen again in the same check.)"
         return Replayed(one, Answer.STILL_FAILS, sentence)
     if not one.shown_by:
         told = "The same check does not find it, and it was seen once only before: that proves nothing."

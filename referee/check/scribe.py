@@ -1,5 +1,6 @@
 """What happens on the bench, written into the tally and the event log."""
 
+from collections.abc import Callable
 from typing import Any
 
 from referee.check.course import Course
@@ -67,11 +68,12 @@ def courses_before(subject: Subject | None, room: Room, asking: Asking | None) -
 class Scribe:
     """Keeps tally and log. ``phase`` is the phase that is going on, ``deals`` counts the deals played to their end.
 
-    ``further`` says that more than the least is being asked.
+    ``further`` says that more than the least is being asked. ``on_breach`` is told the key of every rule that is broken.
     """
 
     def __init__(self, log: EventLog) -> None:
         self.log = log
+        self.on_breach: Callable[[str], None] = lambda _key: None
         self.tally = Tally(Requirements())
         self.phase = "start"
         self.deals = 0
@@ -257,3 +259,5 @@ class Scribe:
                 "breach", rule=rule, variant=variant, fault=str(fault), sentence=sentence, phase=breach.phase,
                 origin=breach.origin, did=breach.did,
             )  # fmt: skip
+        if score is not None:
+            self.on_breach(score.requirement.key)

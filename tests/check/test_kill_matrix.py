@@ -37,7 +37,7 @@ ODD_GAMES = {
     "asynchronous": "partnership-pitch",
 }
 """Games in which clients that speak oddly are checked, where it is not Auction Pitch."""
-SHORT = clock(1_500)
+SHORT = clock(1_000)
 """For bots that hang: each silence costs as much."""
 
 SPECIAL: dict[str, dict[str, Any]] = {
@@ -52,6 +52,7 @@ SPECIAL: dict[str, dict[str, Any]] = {
     "waits-for-the-beginning": {"limits": SHORT, "lives": 3},
     "never-names-trump": {"limits": SHORT, "lives": 3},
     "cuts-batches": {"limits": SHORT, "lives": 3},
+    "lingers-after-farewell": {"limits": SHORT, "lives": 3},
 }
 
 UNSAYABLE = {"AF-TRUMP-002": "a fifth suit cannot be said on the wire: it is AF-PROTO-003"}
