@@ -184,14 +184,14 @@ class Bench:
         Turns that are open then stay so, to be asked again after the next start, one a message. However many are open,
         the bot has its full time for each: the clock of the session closes those for which it takes longer.
         """
-        if in_mid_game:
-            self.subject.leave(reason, sentence)  # at once, before any answer to a turn that has just gone out
-        while not in_mid_game and self.session.open and not self._losses:  # noqa: ASYNC110  # nobody tells of it
+        while (self._ending or (self.session.open and not in_mid_game)) and not self._losses:  # noqa: ASYNC110  # untold
             await asyncio.sleep(_TICK_S)
         if self._losses:  # it was ended for another reason, which is judged elsewhere
             self._losses.clear()
             self.session.lost_stream(cautious=True)
             return None
+        if in_mid_game:
+            self.subject.leave(reason, sentence)  # at once, before any answer to a turn that has just gone out
         thinking = len(self.session.open) * self.plan.limits.move_us / 1e6
         end = await self.attendant.see_off(reason, sentence, PARTING_SECONDS + thinking)
         self.session.lost_stream(cautious=True)
@@ -201,11 +201,18 @@ class Bench:
     # Asking.
 
     async def ask(
-        self, positions: Iterable[Position], phase: str, poke: Poke | None = None, *, stated: bool = False
+        self,
+        positions: Iterable[Position],
+        phase: str,
+        poke: Poke | None = None,
+        *,
+        stated: bool = False,
+        until_late: bool = False,
     ) -> list[Asking]:
         """Puts these positions to the bot, as many at once as it takes, and waits for the answers.
 
-        A bot with a memory plays each deal from its start; with ``stated`` only one that says so.
+        A bot with a memory plays each deal from its start; with ``stated`` only one that says so. With ``until_late``
+        nothing is asked any more once it was late for one.
         """
         if self.over:
             return []
@@ -216,7 +223,12 @@ class Bench:
             if poke is not None and asking.table.open is not None:
                 self.host.pokes[asking.table.open.turn_id] = poke
             askings.append(asking)
-        await self.settle()
+
+        def look() -> None:
+            if any(asking.silent for asking in askings):
+                self.room.clear()
+
+        await self.settle(refill=look if until_late else None)
         return askings
 
     @property
@@ -291,7 +303,7 @@ class Bench:
                 self.room.follow(asking.position, asking.phase)
 
     def _sent(self, count: int) -> None:
-        self.room.sent = self.room.open_turns()
+        self.room.note_sent()
         self.scribe.batch(count, self.session.max_in_flight)
 
     def _silent(self, asking: Asking, late: Late) -> None:
@@ -308,9 +320,17 @@ class Bench:
         self._error = self._error or error
         self._changed.set()
 
+    @property
+    def gone(self) -> bool:
+        """Whether the bot was lost and has not been started again yet."""
+        return bool(self._losses)
+
     def _lost(self, loss: Loss) -> None:
         self._ending = False
         self._losses.append(loss)
+        for asking in self.room.askings.values():
+            if asking.gone_at is None:
+                asking.gone_at = asking.answers
         self._changed.set()
 
     async def _recover(self, loss: Loss) -> None:

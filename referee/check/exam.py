@@ -10,7 +10,7 @@ from referee.check.blame import find_blame
 from referee.check.events import EventLog
 from referee.check.growth import endurance
 from referee.check.lives import later_lives, leave_again, line_lost
-from referee.check.phases import agenda, at_random, directed, doctor, long_games, pokes
+from referee.check.phases import agenda, at_random, directed, doctor, long_games, pokes, whole_games
 from referee.check.plan import Plan
 from referee.check.requirements import SelectionError, requirements
 from referee.check.sample import seat_counts, seats_of
@@ -116,6 +116,7 @@ async def _first_life(bench: Bench, result: Result) -> None:
         await directed(bench, work)
         await pokes(bench, work)
         await long_games(bench)
+        await whole_games(bench)
         await at_random(bench, plan.seconds, plan.deals)
         if plan.long_deals:
             await endurance(bench, plan.long_deals)

@@ -8,7 +8,6 @@ import asyncio
 import contextlib
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import cycle, islice
 from typing import Any
 
 from referee.check.bench import Bench
@@ -154,18 +153,21 @@ async def _strange_welcome(bench: Bench) -> None:
 
 
 async def _one_deal(bench: Bench, match: Match, phase: str) -> Asking:
-    """One deal after a Join. What becomes of the bot after a strange welcome is judged by who gave it."""
-    losses = bench.losses
+    """One deal after a Join. What becomes of the bot after a strange welcome is judged by who gave it.
+
+    It is lost to its welcome if it is before its first answer, whether or not a turn was out already.
+    """
     bench.scribe.phase = phase
     asking = bench.room.play(replace(match, deals=1), phase)
     asking.poke = _JOINED
+    asking.gone_at = 0 if bench.gone else None
     await bench.settle()
-    asking.lost = asking.lost or (bench.losses > losses and not asking.silent and not asking.answers)
+    asking.lost = asking.lost or asking.gone_at == 0
     return asking
 
 
 async def _ask_alone(bench: Bench, late: Late) -> None:
-    """What was late is asked alone; if that is answered, once more in its company. Both results are told.
+    """What was late is asked alone; if that is answered, the whole message once more. Both results are told.
 
     In a batch the oldest turn is late, and not always the one that the bot hangs at: so all are asked, each alone; and
     that twice, for a bot that hangs now and then must have had as many turns alone as it had together.
@@ -177,18 +179,16 @@ async def _ask_alone(bench: Bench, late: Late) -> None:
         if asking.answer is None:
             await _silent_alone(bench, asking, one, first)
             return
-    batch = list(islice(cycle([*company, position]), late.asked)) if late.asked > 1 else []
+    batch = late.batch if late.asked > 1 else ()
     times = await _times_late_together(bench, batch)
     if times == _SURE:
         told = f"{first}, and again so when as many were asked once more; asked one by one it answers them all."
-        second = bench.late
-        if late.answered and late.in_order and second and (second.answered, second.in_order) == (late.answered, True):
+        if await _cuts(bench, late, batch):
             most = late.answered
-            hint = (
+            bench.scribe.tally.hints["AF-ROBUST-003"] = (
                 f"Batches over {most} are cut: of more turns in one message it answers the first {most} and no other."
             )
-            bench.scribe.tally.hints["AF-ROBUST-003"] = hint
-        _late(bench, "AF-ROBUST-003", told, position, shown_by="batch", batch=tuple(batch))
+        _late(bench, "AF-ROBUST-003", told, position, shown_by="batch", batch=batch)
     elif times:
         told = f"{first}; asked again it was late at other turns than before, or at none: now and then it is late."
         _late(bench, "AF-CLOCK-001", told, position, shown_by="run")
@@ -204,9 +204,18 @@ async def _times_late_together(bench: Bench, batch: Sequence[Position]) -> int:
     here once or twice; only what comes every time is for the company.
     """
     for times in range(_SURE):
-        if bench.over or not any(one.silent for one in await bench.ask(batch, "retest")):
+        if bench.over or not any(one.silent for one in await bench.ask(batch, "retest", until_late=True)):
             return times
     return _SURE
+
+
+async def _cuts(bench: Bench, late: Late, batch: Sequence[Position]) -> bool:
+    """Whether the bot answers so many turns of a message and no more: the same each time, and as many by themselves."""
+    again = bench.late
+    if not (late.answered and late.in_order and again and (again.answered, again.in_order) == (late.answered, True)):
+        return False
+    asked = [] if bench.over else await bench.ask(batch[: late.answered], "retest", until_late=True)
+    return bool(asked) and all(one.answer is not None for one in asked)
 
 
 def _what_was_late(bench: Bench, late: Late) -> str:

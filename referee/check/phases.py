@@ -258,6 +258,18 @@ async def long_games(bench: Bench) -> None:
         bench.room.clear()
 
 
+async def whole_games(bench: Bench) -> None:
+    """A few games from their first deal to their last, at once: only there a bot hears how a game ended.
+
+    What comes of one that listens is part of the least that every check asks; the others are told nothing.
+    """
+    if bench.session.wants_notices and not bench.over:
+        source = matches(bench, "whole games")
+        bench.scribe.begin("whole games")
+        bench.play([next(source) for _ in range(LEAST)], "whole games")
+        await bench.settle()
+
+
 async def at_random(bench: Bench, seconds: float, deals: int | None, phase: str = "random") -> None:
     """Games with players who do anything legal: so many deals; or the least, and then more for so many seconds."""
     scribe, loop = bench.scribe, asyncio.get_running_loop()

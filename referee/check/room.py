@@ -73,7 +73,8 @@ class Asking:
     ``broke`` which rules it broke here; ``stated``, that decisions of its own seat were made for it before;
     ``last`` is the position at which it was late or gone; ``course`` the game that the bot is led through. ``match`` is the game
     that is played here, which ends after so many answers (``ends_at``); ``held`` is what the umpire has said and nobody
-    has been told yet.
+    has been told yet. ``gone_at`` is how many answers there had been
+    when the bot was first lost, if it was.
     """
 
     table: Table
@@ -96,6 +97,7 @@ class Asking:
     match: Match | None = None
     held: Sequence[Output] | None = None
     ends_at: int | None = None
+    gone_at: int | None = None
 
     @property
     def from_zero(self) -> bool:
@@ -138,12 +140,13 @@ class Heard:
 class Late:
     """A turn that was not answered in time, and those that it was sent with: ``company`` was unanswered too.
 
-    ``asked`` is how many turns the message held, ``answered`` how many of them the bot had answered; ``in_order`` says
-    that those were the first ones of it.
+    ``asked`` is how many turns the message held and ``batch`` their positions in its order, as far as they are known;
+    ``answered`` is how many of them the bot had answered; ``in_order`` says that those were the first ones of it.
     """
 
     position: Position
     company: list[Position]
+    batch: tuple[Position, ...]
     asked: int
     answered: int
     in_order: bool
@@ -170,7 +173,7 @@ class Room(Dispatcher):
         self.askings: dict[Table, Asking] = {}
         self._recent: deque[Asking] = deque(maxlen=_RECENT)
         self._batches = 0
-        self.sent: list[PendingTurn] = []
+        self._sent: list[tuple[PendingTurn, int, int]] = []
         self._bot, self._setting = bot, setting
 
     def ask(self, position: Position, phase: str, poke: Poke | None = None) -> Asking:
@@ -329,11 +332,28 @@ class Room(Dispatcher):
         tables = [(self._at(pending.table), pending.turn) for pending in left[1:]]
         company = [self._where(other, turn) for other, turn in tables if other is not None]
         position = asking.last = self._where(asking, silence.pending.turn)
-        answered = len(self.sent) - len(left)
-        in_order = [one.turn.turn_id for one in self.sent[answered:]] == [one.turn.turn_id for one in left]
+        sent = [one.turn.turn_id for one, _, _ in self._sent]
+        answered = len(sent) - len(left)
+        in_order = sent[answered:] == [one.turn.turn_id for one in left]
         asking.silent = True
         self.close(asking)
-        self.ears.silent(asking, Late(position, company, max(len(self.sent), len(left)), max(answered, 0), in_order))
+        late = Late(position, company, self._batch(), max(len(sent), len(left)), max(answered, 0), in_order)
+        self.ears.silent(asking, late)
+
+    def note_sent(self) -> None:
+        """Notes the turns that have just gone out in one message, and how far their deals were."""
+        self._sent = [
+            (one, len(one.table.deals) - 1, len(one.table.deals[-1].actions)) for one in self._bot().open.values()
+        ]
+
+    def _batch(self) -> tuple[Position, ...]:
+        """The positions of all turns of the last message, also of those that were answered."""
+        found = [(self._at(one.table), one, dealt, done) for one, dealt, done in self._sent]
+        return tuple(
+            snapshot(one.table, dealt, done, one.turn, asking.origin)
+            for asking, one, dealt, done in found
+            if asking is not None
+        )
 
     def _at(self, table: Table) -> Asking | None:
         """What is asked at a table, or was when it was closed not long ago: the bot still owes an answer to it."""

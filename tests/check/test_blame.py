@@ -11,6 +11,7 @@ from typer.testing import CliRunner, Result
 
 from referee.check.course import Course
 from referee.check.hints import about_bytes
+from referee.check.plan import clock
 from referee.check.position import Position, PositionError, Setting
 from referee.check.verdict import Exit, Verdict
 from referee.cli import app, check
@@ -81,6 +82,16 @@ def test_a_malformed_answer_that_follows_from_the_turn_alone_is_no_matter_of_his
     assert "counted from 1 (clubs)" in rows["AF-PROTO-003"].hint
     assert rows["AF-TRUMP-002"].verdict is Verdict.NOT_APPLICABLE
     assert "no answer to it could be read: see AF-PROTO-003" in rows["AF-TRUMP-002"].reason
+
+
+def test_batches_are_said_to_be_cut_only_where_fewer_turns_are_answered_whole(tmp_path: Path) -> None:
+    told = {}
+    for name in ("cuts-batches", "loses-the-last-of-a-mixture"):
+        report = examined(zoo_plan("wires.py", name, tmp_path, limits=clock(1_000), lives=3))
+        assert broken(report) == {"AF-ROBUST-003"}
+        told[name] = next(row.hint for row in report.judgement.rows if row.requirement.id == "AF-ROBUST-003")
+    assert told["cuts-batches"].startswith("Batches over 8 are cut")
+    assert told["loses-the-last-of-a-mixture"] == ""
 
 
 # The first line.

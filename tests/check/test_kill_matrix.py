@@ -42,7 +42,7 @@ SHORT = clock(1_000)
 
 SPECIAL: dict[str, dict[str, Any]] = {
     "renege-after-199-deals": {"deals": 400},
-    "uses-up-its-game": {"limits": replace(clock(10_000), game_us=1_000_000), "deals": 0},
+    "uses-up-its-game": {"limits": replace(clock(10_000), game_us=2_000_000), "deals": 0, "seconds": 0.0},
     "never-answers": {"limits": SHORT, "lives": 3},
     "never-answers-as-dealer": {"limits": SHORT, "lives": 3},
     "dozes-off-now-and-then": {"limits": SHORT, "lives": 3},
@@ -52,6 +52,7 @@ SPECIAL: dict[str, dict[str, Any]] = {
     "waits-for-the-beginning": {"limits": SHORT, "lives": 3},
     "never-names-trump": {"limits": SHORT, "lives": 3},
     "cuts-batches": {"limits": SHORT, "lives": 3},
+    "loses-the-last-of-a-mixture": {"limits": SHORT, "lives": 3},
     "lingers-after-farewell": {"limits": SHORT, "lives": 3},
 }
 

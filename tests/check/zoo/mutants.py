@@ -583,7 +583,7 @@ def dozes_off_seldom(turn: Turn) -> Any:
 @bad("AF-CLOCK-002")
 def uses_up_its_game(_: Turn) -> Any:
     """It stays within the time for a move, and takes too much of it every time."""
-    time.sleep(0.03)
+    time.sleep(0.05)
 
 
 @bad("AF-LIFE-002")

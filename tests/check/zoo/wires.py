@@ -504,6 +504,18 @@ class CutsBatches(Client):
             self.send(wire.PlayRequest(moves=moves))
 
 
+@bad("AF-ROBUST-003")
+class LosesTheLastOfAMixture(Client):
+    """It answers many turns kind by kind, and where there are several kinds the last one is lost."""
+
+    def answer(self, response: Any) -> None:
+        moves = [self.move(turn) for turn in response.turns]
+        if len(moves) > 5 and len({turn.kind for turn in response.turns}) > 1:
+            moves.pop()
+        if moves:
+            self.send(wire.PlayRequest(moves=moves))
+
+
 @bad("AF-PLAY-001")
 class RankOffByOne(Client):
     """It counts ranks from one: its two is the ace."""
