@@ -27,16 +27,16 @@ from math import exp, fsum, log, sqrt
 from pathlib import Path
 from typing import Final
 
-from referee.statistics.anytime import estimate_at_any_look
-from referee.statistics.awards import gather
 from referee.statistics.comparison import compare
+from referee.statistics.finishing_orders import gather
 from referee.statistics.intervals import FEWEST_SETS, two_sided
 from referee.statistics.paired import estimate
 from referee.statistics.plackett_luce import ELO_SCALE, fit_awards
 from referee.statistics.ranks import separated
 from referee.statistics.rating_intervals import rating_intervals, standard_errors
 from referee.statistics.results import GameSet, Measures, PlayedGame, Span, place_points, set_means, trials_of
-from referee.statistics.versions import FIRST_LOOK
+from referee.statistics.sequential_tests import estimate_at_any_look
+from referee.statistics.version_comparison import FIRST_LOOK
 
 ALPHA: Final = 0.05
 MOST_SETS: Final = 500

@@ -17,11 +17,11 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Final, TypeVar
 
-from referee.statistics.awards import gather
+from referee.statistics.finishing_orders import gather
 from referee.statistics.plackett_luce import fit_awards
-from referee.statistics.ratings import SkillRater, SkillTable
 from referee.statistics.results import GameSet, Measures, PlayedGame, place_points
 from referee.statistics.standings import standings
+from referee.statistics.trueskill_ratings import SkillRater, SkillTable
 
 SEATS: Final = 4
 FIT_TARGET_S: Final = 60.0

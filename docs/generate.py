@@ -31,7 +31,7 @@ from referee.rules.rulebook import CLAUSES, Clause, clause_text, clauses_of  # n
 from referee.rules.ruleset import allowed_values, meanings  # noqa: E402
 from referee.sandbox.limits import ResourceLimits  # noqa: E402
 from referee.umpire.faults import FAULTS, PROFILES  # noqa: E402
-from referee.verification.proof import UNPROVEN  # noqa: E402
+from referee.verification.unverifiable import UNPROVEN  # noqa: E402
 
 AREAS: Final = {
     "BID": "The auction",

@@ -31,7 +31,7 @@ from referee.league.store.schema import SCHEMA
 from referee.net.dispatcher import Dispatcher, InProcessPlayer
 from referee.protocol import wire
 from referee.protocol.translate import Malformed, read_move, rule_set_message, turn_message
-from referee.report.wide import columns
+from referee.report.standings_columns import columns
 from referee.rules import Action, variant, variant_names
 from referee.rules.conduct import WHOLE_BOOK
 from referee.rules.rulebook import CLAUSES
@@ -42,7 +42,7 @@ from referee.umpire.fallback_player import fallback_move
 from referee.umpire.record import replay, write_record
 from referee.umpire.table import Table
 from referee.umpire.view import Chair, Turn
-from referee.verification.verdict import Check
+from referee.verification.result import Check
 from tests.helpers import seeded, shuffled
 
 ROOT: Final = Path(__file__).resolve().parents[1]

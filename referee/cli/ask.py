@@ -15,8 +15,7 @@ from referee.check.scene import lines_of, scene_of
 from referee.check.tally import Breach
 from referee.cli import app
 from referee.cli.check import find, plan_for
-from referee.cli.look import newest_league
-from referee.cli.run import Output, OutputOption, Sandbox, SandboxOption
+from referee.cli.options import OutputFormat, OutputOption, SandboxMode, SandboxOption, newest_league
 from referee.cli.screen import plain_text
 from referee.league.entrants.bot_build import require_built
 from referee.league.league import plan_of, read_league
@@ -36,8 +35,8 @@ def ask_command(
     league: Annotated[
         Path | None, typer.Option(help="The league's file or export. Default: the newest in leagues/.")
     ] = None,
-    output: OutputOption = Output.RICH,
-    sandbox: SandboxOption = Sandbox.AUTO,
+    output: OutputOption = OutputFormat.RICH,
+    sandbox: SandboxOption = SandboxMode.AUTO,
 ) -> None:
     """Put a decision of a stored game to a bot: print the position, what was done then, and what this bot does.
 
@@ -52,7 +51,7 @@ def ask_command(
         plan = replace(plan_for(source, frame, folder), sandbox=choose_sandbox(sandbox.value).kind)
         reply = asyncio.run(ask(plan, asked.position))
     name = plain_text(str(record["names"][asked.seat]), 60)
-    if output is Output.JSON:
+    if output is OutputFormat.JSON:
         typer.echo(json.dumps(_to_json(asked, reply, game, turn, name), indent=1))
     else:
         typer.echo("\n".join(_lines(asked, reply, name, source.name)))

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from referee.cli import app
-from referee.cli.run import Sandbox
+from referee.cli.options import SandboxMode
 from referee.cli.screen import plain_text
 from referee.league.entrants.bot_build import BuildOutcome, build, missing_tools
 from referee.league.entrants.bot_source import BotSource, find_bot
@@ -46,8 +46,8 @@ def build_command(
         int, typer.Option(min=64, max=1_048_576, help="Memory of a build with all that it starts, in MiB.")
     ] = MEMORY_MIB,
     sandbox: Annotated[
-        Sandbox, typer.Option("--sandbox", help="Shut builds in: where it works, always, or never.")
-    ] = Sandbox.AUTO,
+        SandboxMode, typer.Option("--sandbox", help="Shut builds in: where it works, always, or never.")
+    ] = SandboxMode.AUTO,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show a build's output only if it fails.")] = False,
     skip_missing: Annotated[
         bool,

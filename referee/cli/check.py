@@ -25,8 +25,7 @@ from referee.check.terminal import REPLAY, report
 from referee.check.verdict import Exit
 from referee.check.witness import WitnessError, read_witnesses
 from referee.cli import app
-from referee.cli.options import given, refuse_idle
-from referee.cli.run import Sandbox
+from referee.cli.options import SandboxMode, given, refuse_idle
 from referee.cli.screen import results
 from referee.league.definition.names import is_name
 from referee.league.entrants.bot_build import require_built
@@ -77,7 +76,9 @@ MoveOption = Annotated[int, typer.Option("--move-ms", min=10, max=3_600_000, hel
 StartOption = Annotated[
     float, typer.Option("--start-s", min=1, max=3600, help="Seconds for the bot to start and join.")
 ]
-SandboxOption = Annotated[Sandbox, typer.Option("--sandbox", help="Shut the bot in: where it works, always, or never.")]
+SandboxOption = Annotated[
+    SandboxMode, typer.Option("--sandbox", help="Shut the bot in: where it works, always, or never.")
+]
 VerboseOption = Annotated[bool, typer.Option("--verbose", "-v", help="Every rule, every breach in full.")]
 
 
@@ -103,7 +104,7 @@ def check_command(
     wait: WaitOption = 120.0,
     move_ms: MoveOption = MOVE_MS,
     start_s: StartOption = START_SECONDS,
-    sandbox: SandboxOption = Sandbox.AUTO,
+    sandbox: SandboxOption = SandboxMode.AUTO,
     verbose: VerboseOption = False,
 ) -> None:
     """Check whether a bot keeps the rules: which one it breaks, what it held and saw, and how to show it again.
@@ -115,14 +116,14 @@ def check_command(
 
     def run() -> Exit:
         choice = choose_sandbox(sandbox.value)
-        if choice.line and sandbox is Sandbox.AUTO and not listen:
+        if choice.line and sandbox is SandboxMode.AUTO and not listen:
             typer.echo(choice.line, err=True)
         frame = _frame(variants, seats, Selection(tuple(rule or ()), tuple(area or ()), ruleset, long))
         frame = replace(frame, seed=seed, seconds=seconds, deals=deals, only_doctor=doctor, limits=clock(move_ms))
         frame = replace(frame, sandbox=choice.kind, wait_seconds=wait, listen=listen)
         frame = replace(frame, start_seconds=start_s)
-        wishes = Wishes(frame, _reports(reports or ()), _baseline(baseline), failures, strict, verbose)
-        return _run(wishes, bots or (), replay_file)
+        options = CheckOptions(frame, _reports(reports or ()), _baseline(baseline), failures, strict, verbose)
+        return _run(options, bots or (), replay_file)
 
     raise typer.Exit(int(guarded(run)))
 
@@ -145,7 +146,7 @@ def _refuse_idle() -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class CheckOptions:
     """What was asked for besides the bots; ``frame`` is the plan without one."""
 
     frame: Plan
@@ -175,16 +176,16 @@ def guarded(run: Callable[[], Exit]) -> Exit:
         signal.signal(signal.SIGTERM, before)
 
 
-def _run(wishes: Wishes, bots: Sequence[str], replay_file: Path | None) -> Exit:
-    wishes.frame.selection.check()
-    plans = [_remote(wishes.frame)] if wishes.frame.listen else [_local(text, wishes) for text in bots]
-    if wishes.frame.listen and bots:
+def _run(options: CheckOptions, bots: Sequence[str], replay_file: Path | None) -> Exit:
+    options.frame.selection.check()
+    plans = [_remote(options.frame)] if options.frame.listen else [_local(text, options) for text in bots]
+    if options.frame.listen and bots:
         raise SelectionError("--listen waits for a bot that is running: name no BOT beside it")
     if not plans:
         raise SelectionError("name a bot: a .py file, a folder with bot.toml, a sample, or a command in quotes")
     if replay_file is not None:
         return _replay(plans[0], replay_file)
-    return _check(plans, wishes)
+    return _check(plans, options)
 
 
 def _frame(variants: list[str] | None, seats: list[int] | None, selection: Selection) -> Plan:
@@ -223,10 +224,10 @@ def _remote(frame: Plan) -> Plan:
     return replace(frame, name="the bot that dials in", token=token)
 
 
-def _local(text: str, wishes: Wishes) -> Plan:
+def _local(text: str, options: CheckOptions) -> Plan:
     source = find(text)
     require_built([source])
-    return plan_for(source, wishes.frame, wishes.failures)
+    return plan_for(source, options.frame, options.failures)
 
 
 def plan_for(source: BotSource, frame: Plan, failures: Path) -> Plan:
@@ -257,14 +258,14 @@ def find(text: str) -> BotSource:
     return command_bot(words, Path.cwd(), name=name if is_name(name) else "bot")
 
 
-def _check(plans: Sequence[Plan], wishes: Wishes) -> Exit:
+def _check(plans: Sequence[Plan], options: CheckOptions) -> Exit:
     done: list[Report] = []
     for plan in plans:
-        outputs = Outputs(wishes.failures, command=named(plan))
-        outcome = check(plan, outputs, baseline=wishes.baseline, strict=wishes.strict)
-        print_report(outcome.run, verbose=wishes.verbose)
+        outputs = Outputs(options.failures, command=named(plan))
+        outcome = check(plan, outputs, baseline=options.baseline, strict=options.strict)
+        print_report(outcome.run, verbose=options.verbose)
         done.append(outcome)
-    write_reports(done, wishes.reports)
+    write_reports(done, options.reports)
     return max((outcome.exit_code for outcome in done), key=_gravity)
 
 

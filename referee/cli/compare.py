@@ -14,12 +14,13 @@ import typer
 from rich.console import Console
 
 from referee.cli import app
-from referee.cli.asked import asked_for, names_for
-from referee.cli.dry import seconds_of
-from referee.cli.run import LEAGUES, Output, OutputOption, Sandbox, SandboxOption, WorkersOption, shut_in, stopping
+from referee.cli.adhoc_league import adhoc_definition, distinct_names
+from referee.cli.dry_run import seconds_of
+from referee.cli.options import LEAGUES, OutputFormat, OutputOption, SandboxMode, SandboxOption, WorkersOption
+from referee.cli.run import shut_in, stopping
 from referee.cli.run import toml_text as quoted
-from referee.cli.screen import Quiet, Screen, columns_of, messages
-from referee.cli.tables import wrapped
+from referee.cli.screen import LineObserver, LiveObserver, columns_of, messages
+from referee.cli.standings_text import wrapped
 from referee.league.definition.definition import Definition
 from referee.league.entrants.bot_build import require_built
 from referee.league.league import (
@@ -35,9 +36,9 @@ from referee.league.play.runner import Runner
 from referee.league.schedule.schedule import plan as plan_schedule
 from referee.league.store import Store
 from referee.report.endings import comparison_of, ending_lines, verdict_lines, version_name
-from referee.report.page import write_report
+from referee.report.html_report import write_report
 from referee.rules import RuleSetError, variant
-from referee.statistics.versions import ALPHA, VersionVerdict
+from referee.statistics.version_comparison import ALPHA, VersionVerdict
 
 
 class Length(StrEnum):
@@ -47,7 +48,7 @@ class Length(StrEnum):
     TARGET = "target"
 
 
-class Exit(IntEnum):
+class CompareExit(IntEnum):
     """Exit codes of a comparison that went well."""
 
     NOT_WORSE = 0
@@ -89,8 +90,8 @@ def compare(
     seed: Annotated[str | None, typer.Option(help="Makes the deals reproducible.")] = None,
     keep: Annotated[Path | None, typer.Option(help="The comparison's file; one that exists goes on.")] = None,
     workers: WorkersOption = 1,
-    output: OutputOption = Output.RICH,
-    sandbox: SandboxOption = Sandbox.AUTO,
+    output: OutputOption = OutputFormat.RICH,
+    sandbox: SandboxOption = SandboxMode.AUTO,
 ) -> None:
     """Find out whether a new version of a bot is better than the old one, in as few games as it takes.
 
@@ -100,7 +101,7 @@ def compare(
     Exit codes: 0 NEW is better or not different, 3 worse, 4 not decided, 1 failed, 2 asked wrongly, 130 stopped.
     """
     text = definition_text(old, new, against or [], variant_, seats, length, alpha, margin, max_games, seed)
-    definition, roster = asked_for(text, [old, new, *dict.fromkeys(against or [old])], _WORDS)
+    definition, roster = adhoc_definition(text, [old, new, *dict.fromkeys(against or [old])], _WORDS)
     require_built(roster.entrants)
     console = messages()
     seconds = seconds_of(time) if time is not None else None
@@ -147,7 +148,7 @@ def definition_text(
     if len(against) > places:
         raise typer.BadParameter(f"there is room for {places} others, not {len(against)}; give --seats")
     others = list(islice(cycle(against or [old]), places))
-    names = names_for(others)
+    names = distinct_names(others)
     lines = [
         f"[tournament]\nname = {quoted(f'{new} against {old}'[:80])}",
         f"variant = {quoted(game)}\nseats = {table}\nlength = {quoted(length.value)}",
@@ -184,16 +185,18 @@ def _check_same(path: Path, definition: Definition) -> None:
         raise LeagueError(f"{path} was begun with other bots or options; name another file with --keep")
 
 
-def _play(path: Path, workers: int, output: Output, sandbox: Any, console: Console, seconds: float | None) -> Exit:
+def _play(
+    path: Path, workers: int, output: OutputFormat, sandbox: Any, console: Console, seconds: float | None
+) -> CompareExit:
     """Plays what is left of a comparison, prints its verdict, and returns the exit code."""
     with Store.write(path) as store:
         league = read_league(store)
         check_unchanged(league)
         schedule = plan_schedule(league.definition.shape(), league.entrants)
         console.print(f"Commitment to all deals: {league.commitment}", markup=False)
-        with _listener(output, console, len(schedule.fixtures), store, league) as listener:
+        with _observer(output, console, len(schedule.fixtures), store, league) as observer:
             plan = plan_of(league, path.with_suffix(".logs"), sandbox)
-            runner = Runner(store, league, schedule, plan, listener, workers)
+            runner = Runner(store, league, schedule, plan, observer, workers)
             with stopping(runner.stop, console), _at_most(seconds, runner.stop) as timer:
                 outcome = runner.run()
         verdict = comparison_of(store, league)
@@ -204,14 +207,14 @@ def _play(path: Path, workers: int, output: Output, sandbox: Any, console: Conso
         _print_end(store, league, verdict, output, report, timed_out=timer.is_set() and not outcome.finished)
     if interrupted:
         typer.echo(f"Stopped. Go on with: referee resume {path}", err=True)
-        return Exit.INTERRUPTED
-    return {"worse": Exit.WORSE, "open": Exit.UNDECIDED}.get(verdict.answer, Exit.NOT_WORSE)
+        return CompareExit.INTERRUPTED
+    return {"worse": CompareExit.WORSE, "open": CompareExit.UNDECIDED}.get(verdict.answer, CompareExit.NOT_WORSE)
 
 
 def _print_end(
-    store: Store, league: League, verdict: VersionVerdict, output: Output, report: Path, *, timed_out: bool
+    store: Store, league: League, verdict: VersionVerdict, output: OutputFormat, report: Path, *, timed_out: bool
 ) -> None:
-    if output is Output.JSON:
+    if output is OutputFormat.JSON:
         versions = {entrant.key: entrant.version for entrant in league.entrants[:2]}
         found = {
             "versions": versions,
@@ -248,7 +251,9 @@ def _at_most(seconds: float | None, stop: Callable[[], None]) -> Iterator[thread
 
 
 @contextmanager
-def _listener(output: Output, console: Console, total: int, store: Store, league: League) -> Iterator[Quiet]:
+def _observer(
+    output: OutputFormat, console: Console, total: int, store: Store, league: League
+) -> Iterator[LineObserver]:
     """Where there is a terminal, a live screen with the verdict so far."""
 
     def so_far(width: int, rows: int) -> list[str]:
@@ -257,8 +262,8 @@ def _listener(output: Output, console: Console, total: int, store: Store, league
         lines = verdict_lines(verdict, *names) if verdict is not None else []
         return [part for line in lines for part in wrapped(line, width).splitlines()][:rows]
 
-    if output is Output.RICH and console.is_terminal:
-        with Screen(console, total, len(store.games()), so_far) as screen:
+    if output is OutputFormat.RICH and console.is_terminal:
+        with LiveObserver(console, total, len(store.games()), so_far) as screen:
             yield screen
     else:
-        yield Quiet(console)
+        yield LineObserver(console)

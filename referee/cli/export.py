@@ -7,18 +7,16 @@ import typer
 
 from referee.cli import app
 from referee.cli.exits import FAILED, INTERRUPTED
-from referee.cli.run import (
+from referee.cli.options import (
     LEAGUES,
-    Output,
+    OutputFormat,
     OutputOption,
-    Sandbox,
+    SandboxMode,
     SandboxOption,
     TrustOption,
     WorkersOption,
-    end,
-    go_on,
-    shut_in,
 )
+from referee.cli.run import end, go_on, shut_in
 from referee.cli.screen import messages
 from referee.league.definition.definition import restore_definition
 from referee.league.entrants.roster import Roster, enter
@@ -38,11 +36,11 @@ def export(
 
     JSON lines with a versioned schema, and tables as CSV. The folder can be checked with: referee verify FOLDER.
     """
-    from referee.report import csv_table, gather
+    from referee.report import collect, csv_table
 
     with Store.read(store) as reader:
         league = read_league(reader)
-        facts = gather(reader, league)
+        facts = collect(reader, league)
         folder = write_export(reader, league, out, {f"{name}.csv": csv_table(facts, name) for name in TABLES})
     typer.echo(f"Export: {folder}   Check it with: referee verify {folder}")
 
@@ -56,8 +54,8 @@ def rerun(
         bool, typer.Option("--changed-bots", help="Play though the bots' files are others now.")
     ] = False,
     workers: WorkersOption = 1,
-    output: OutputOption = Output.RICH,
-    sandbox: SandboxOption = Sandbox.AUTO,
+    output: OutputOption = OutputFormat.RICH,
+    sandbox: SandboxOption = SandboxMode.AUTO,
     trust_bots: TrustOption = False,
 ) -> None:
     """Play an exported league again, with the same packs, and say whether the results are the same.
@@ -86,7 +84,7 @@ def rerun(
     code = go_on(path, workers, output, choice, ("", None), console)
     if code == INTERRUPTED:
         raise typer.Exit(code)
-    if output is not Output.JSON:
+    if output is not OutputFormat.JSON:
         typer.echo(_compared(league, path))
     end(FAILED if not differ and not _same(league, path) else code)
 

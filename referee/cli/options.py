@@ -1,12 +1,51 @@
-"""Options that would have no effect are refused: whoever gives one expects something of it."""
+"""Options that several commands have; and options that would have no effect are refused: whoever gives one expects something of it."""
 
+from enum import StrEnum
 from importlib import import_module
-from typing import Any, Final
+from pathlib import Path
+from typing import Annotated, Any, Final
 
 import typer
 
+from referee.league.store import NoLeagueError
+
 # Typer stands on click, and newer ones on a copy of their own: the context of a command is in the one that it stands on.
 _CLICK: Final[Any] = import_module(f"{typer.Context.__mro__[1].__module__.rpartition('.')[0]}.globals")
+
+
+LEAGUES = Path("leagues")
+
+
+class OutputFormat(StrEnum):
+    """How results are printed."""
+
+    RICH = "rich"
+    PLAIN = "plain"
+    JSON = "json"
+
+
+class SandboxMode(StrEnum):
+    """How bot processes are shut in."""
+
+    AUTO = "auto"
+    BUBBLEWRAP = "bubblewrap"
+    NONE = "none"
+
+
+WorkersOption = Annotated[int, typer.Option("--workers", "-w", min=1, max=64, help="Processes that play games.")]
+OutputOption = Annotated[OutputFormat, typer.Option("--output", "-o", help="How to print results.")]
+SandboxOption = Annotated[
+    SandboxMode, typer.Option("--sandbox", help="Shut bots in: where it works, always, or never.")
+]
+TrustOption = Annotated[bool, typer.Option("--trust-bots", help="Run strangers' bots even without a sandbox.")]
+
+
+def newest_league() -> Path:
+    """The league in ``leagues/`` that was written last; raises ``StoreError`` if there is none."""
+    found = sorted(LEAGUES.glob("*.sqlite"), key=lambda path: path.stat().st_mtime)
+    if not found:
+        raise NoLeagueError("there is no league in leagues/; name its file with --league")
+    return found[-1]
 
 
 def given(*options: str) -> list[str]:

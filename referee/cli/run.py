@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from enum import StrEnum
 from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Final
@@ -18,13 +17,24 @@ from rich.console import Console
 
 from referee.check.script import play_script, read_script
 from referee.cli import app
-from referee.cli.asked import asked_for, names_for
-from referee.cli.begin import MANY_GAMES, begun, entered, seasons, timed
-from referee.cli.dry import dry_lines, seconds_of
+from referee.cli.adhoc_league import adhoc_definition, distinct_names
+from referee.cli.dry_run import dry_lines, seconds_of
 from referee.cli.exits import DONE, INCOMPLETE, INTERRUPTED
-from referee.cli.options import given, refuse_idle, refuse_together
-from referee.cli.screen import Quiet, Screen, columns_of, messages
-from referee.cli.tables import counted, json_table, notes, play_lines, standings_lines, wrapped
+from referee.cli.new_league import MANY_GAMES, begin_league, fit_to_time, load_league, season_files
+from referee.cli.options import (
+    LEAGUES,
+    OutputFormat,
+    OutputOption,
+    SandboxMode,
+    SandboxOption,
+    TrustOption,
+    WorkersOption,
+    given,
+    refuse_idle,
+    refuse_together,
+)
+from referee.cli.screen import LineObserver, LiveObserver, columns_of, messages
+from referee.cli.standings_text import counted, json_table, notes, play_lines, standings_lines, wrapped
 from referee.league.balance import told_of
 from referee.league.definition.changes import told_changes
 from referee.league.definition.definition import Definition
@@ -54,37 +64,15 @@ from referee.league.standings import standings_of
 from referee.league.store import Store, StoreError
 from referee.net.listening import check_address, check_certificate
 from referee.report.endings import ending_lines, open_line
-from referee.report.facts import copies_of, names_of
-from referee.report.page import write_report
-from referee.report.verdict import judge
-from referee.report.wide import void_lines
+from referee.report.headline import judge
+from referee.report.html_report import write_report
+from referee.report.report_data import copies_of, names_of
+from referee.report.standings_columns import void_lines
 from referee.sandbox.isolation import SandboxChoice, choose_sandbox
 
-LEAGUES = Path("leagues")
-
-
-class Output(StrEnum):
-    """How results are printed."""
-
-    RICH = "rich"
-    PLAIN = "plain"
-    JSON = "json"
-
-
-class Sandbox(StrEnum):
-    """How bot processes are shut in."""
-
-    AUTO = "auto"
-    BUBBLEWRAP = "bubblewrap"
-    NONE = "none"
-
-
-WorkersOption = Annotated[int, typer.Option("--workers", "-w", min=1, max=64, help="Processes that play games.")]
 ClusterOption = Annotated[
     str, typer.Option("--cluster", metavar="ADDRESS", help="Play on a Dask cluster: its scheduler, tcp://host:8786.")
 ]
-OutputOption = Annotated[Output, typer.Option("--output", "-o", help="How to print results.")]
-SandboxOption = Annotated[Sandbox, typer.Option("--sandbox", help="Shut bots in: where it works, always, or never.")]
 ListenOption = Annotated[
     str, typer.Option("--listen", help="HOST:PORT where remote bots dial in, such as 0.0.0.0:7400.")
 ]
@@ -106,7 +94,6 @@ DryOption = Annotated[
 TimeOption = Annotated[
     str | None, typer.Option("--time", help="Play as many sets as fit into this time: 45m, 2h. It replaces sets.")
 ]
-TrustOption = Annotated[bool, typer.Option("--trust-bots", help="Run strangers' bots even without a sandbox.")]
 
 
 @app.command(epilog="Example: referee run tournaments/kitchen.toml --workers 2")
@@ -114,14 +101,14 @@ def run(
     definition_file: Annotated[Path, typer.Argument(metavar="TOURNAMENT.toml", help="The tournament's definition.")],
     workers: WorkersOption = 1,
     cluster: ClusterOption = "",
-    output: OutputOption = Output.RICH,
+    output: OutputOption = OutputFormat.RICH,
     store: Annotated[Path | None, typer.Option(help="The league's file. Default: leagues/NAME.sqlite.")] = None,
     new_season: Annotated[bool, typer.Option("--new-season", help="Begin again in a new file.")] = False,
     new_version: NewVersionOption = False,
     dry_run: DryOption = False,
     time: TimeOption = None,
     until_resolved: UntilOption = None,
-    sandbox: SandboxOption = Sandbox.AUTO,
+    sandbox: SandboxOption = SandboxMode.AUTO,
     trust_bots: TrustOption = False,
     listen: ListenOption = "",
     insecure: InsecureOption = False,
@@ -133,15 +120,15 @@ def run(
     if dry_run:
         refuse_idle("with --dry-run, which plays and keeps nothing", "--output", "--cluster", *_AT_THE_ENDPOINT)
     console = messages()
-    definition, roster = entered(definition_file, until_resolved, console)
+    definition, roster = load_league(definition_file, until_resolved, console)
     _refuse_for(definition)
     require_built(roster.bots)
-    path, earlier = seasons(store, store_path(str(definition_file), LEAGUES), fresh=new_season or new_version)
+    path, earlier = season_files(store, store_path(str(definition_file), LEAGUES), fresh=new_season or new_version)
     choice = cache(partial(shut_in, sandbox, roster, trust_bots, console))
     if not dry_run and not path.exists():  # before a trial of the time begins
         _endpoint(definition, listen, insecure, tls_cert, tls_key)
     if time is not None:
-        definition = timed(definition, roster, seconds_of(time), choice, path, earlier, workers, console)
+        definition = fit_to_time(definition, roster, seconds_of(time), choice, path, earlier, workers, console)
     room_for(definition, roster.entrants)
     if dry_run:
         for line in dry_lines(definition, roster, choice, earlier, workers):
@@ -156,7 +143,7 @@ def run(
         console.print(f"Going on with {path}", markup=False)
         end(go_on(path, workers, output, choice(), endpoint, console, cluster=cluster))
         return
-    begun(definition, roster, path, choice(), earlier if new_version else None, console)
+    begin_league(definition, roster, path, choice(), earlier if new_version else None, console)
     with gone_if_nothing_is_played(path):
         code = go_on(path, workers, output, choice(), endpoint, console, cluster=cluster)
     end(code)
@@ -181,8 +168,8 @@ def resume(
     store: Annotated[Path, typer.Argument(metavar="LEAGUE.sqlite", help="The league's file.")],
     workers: WorkersOption = 1,
     cluster: ClusterOption = "",
-    output: OutputOption = Output.RICH,
-    sandbox: SandboxOption = Sandbox.AUTO,
+    output: OutputOption = OutputFormat.RICH,
+    sandbox: SandboxOption = SandboxMode.AUTO,
     trust_bots: TrustOption = False,
     listen: ListenOption = "",
     insecure: InsecureOption = False,
@@ -224,7 +211,7 @@ def end(code: int) -> None:
         raise typer.Exit(code)
 
 
-def _show_finished(path: Path, output: Output) -> int:
+def _show_finished(path: Path, output: OutputFormat) -> int:
     """Prints how a finished league ended, as its last run did; returns the exit code of that."""
     with Store.read(path) as store:
         league = read_league(store)
@@ -259,7 +246,7 @@ def _is_sample(entrant: Entrant) -> bool:
     }
 
 
-def shut_in(wanted: Sandbox, roster: Roster, trusted: bool, console: Console, foreign: str = "") -> SandboxChoice:
+def shut_in(wanted: SandboxMode, roster: Roster, trusted: bool, console: Console, foreign: str = "") -> SandboxChoice:
     """The sandbox to use, told if there is none; raises ``LeagueError`` where strangers' bots would run without.
 
     Those are submitted bots; and all but the sample bots where ``foreign`` says in a sentence why.
@@ -325,7 +312,7 @@ def room_for(definition: Definition, entrants: Sequence[Entrant]) -> None:
 def go_on(
     path: Path,
     workers: int,
-    output: Output,
+    output: OutputFormat,
     choice: SandboxChoice,
     endpoint: tuple[str, tuple[str, str] | None],
     console: Console,
@@ -344,11 +331,11 @@ def go_on(
             line = "The seed of this league stands in files that bots can read: whoever looks there knows every card."
             console.print(line, style="yellow", markup=False)
         total = schedule.counts.games
-        if total - store.count_games() >= MANY_GAMES and not (console.is_terminal and output is Output.RICH):
+        if total - store.count_games() >= MANY_GAMES and not (console.is_terminal and output is OutputFormat.RICH):
             told = f"{total:,} games are to be played; how they stand meanwhile: referee standings {path}"
             console.print(told, markup=False)
-        with _listener(Output.PLAIN if terminal else output, console, total, store, league) as listener:
-            runner = Runner(store, league, schedule, plan, listener, workers, cluster)
+        with _observer(OutputFormat.PLAIN if terminal else output, console, total, store, league) as observer:
+            runner = Runner(store, league, schedule, plan, observer, workers, cluster)
             with stopping(runner.stop, console):
                 outcome = runner.run()
         if outcome.finished:
@@ -359,7 +346,7 @@ def go_on(
             report = f"none yet; write one with: referee report {path}"
             outcome = replace(outcome, table=standings_of(store, league, _QUICK_RESAMPLES))
         _print_end(store, league, outcome, output, path, report, brief=brief)
-        if output is not Output.JSON and not brief and (early := told_of(store, league, schedule)):
+        if output is not OutputFormat.JSON and not brief and (early := told_of(store, league, schedule)):
             typer.echo(wrapped(early, columns_of(sys.stdout)))
         return _code_of_finished(store, outcome.scored) if outcome.finished else INTERRUPTED
 
@@ -371,18 +358,20 @@ _MANY_GAMES: Final = 500
 
 
 @contextmanager
-def _listener(output: Output, console: Console, total: int, store: Store, league: League) -> Iterator[Quiet]:
+def _observer(
+    output: OutputFormat, console: Console, total: int, store: Store, league: League
+) -> Iterator[LineObserver]:
     """The live screen where there is a terminal, else lines."""
-    if output is Output.RICH and console.is_terminal:
+    if output is OutputFormat.RICH and console.is_terminal:
         done = store.count_games()
 
         def table(width: int, rows: int) -> list[str]:
             return standings_lines(standings_of(store, league, _QUICK_RESAMPLES), width, rows)
 
-        with Screen(console, total, done, table, league.name) as screen:
+        with LiveObserver(console, total, done, table, league.name) as screen:
             yield screen
     else:
-        yield Quiet(console)
+        yield LineObserver(console)
 
 
 @contextmanager
@@ -411,11 +400,18 @@ def stopping(stop: Callable[[], None], console: Console) -> Iterator[None]:
 
 
 def _print_end(
-    store: Store, league: League, outcome: RunOutcome, output: Output, path: Path, report: str, *, brief: bool = False
+    store: Store,
+    league: League,
+    outcome: RunOutcome,
+    output: OutputFormat,
+    path: Path,
+    report: str,
+    *,
+    brief: bool = False,
 ) -> None:
     """The standings, and what can be done with the league now."""
     table = outcome.table or standings_of(store, league)
-    if output is Output.JSON:
+    if output is OutputFormat.JSON:
         typer.echo(json_table(table))
         return
     width = columns_of(sys.stdout)
@@ -457,12 +453,12 @@ def play(
     games: Annotated[int, typer.Option("--games", "-n", min=1, max=100_000, help="About how many games.")] = 12,
     variant: Annotated[str, typer.Option(help="Which game.")] = "auction-pitch",
     seed: Annotated[str | None, typer.Option(help="Makes the deals reproducible.")] = None,
-    output: OutputOption = Output.RICH,
+    output: OutputOption = OutputFormat.RICH,
     no_clock: Annotated[
         bool, typer.Option("--no-clock", help="No time limits, and the bots share this terminal: for a debugger.")
     ] = False,
     keep: Annotated[Path | None, typer.Option(help="Keep the games in this file.")] = None,
-    sandbox: SandboxOption = Sandbox.NONE,
+    sandbox: SandboxOption = SandboxMode.NONE,
     script: Annotated[
         Path | None, typer.Option(help="Instead of bots: every seat says what stands in this TOML file.")
     ] = None,
@@ -481,7 +477,7 @@ def play(
     if not bots:
         raise typer.BadParameter("name at least one bot, for example: referee play careful random")
     text = _quick_definition(bots, games, variant, seed, no_clock)
-    definition, roster = asked_for(text, list(dict.fromkeys(bots)), _PLAY_WORDS)
+    definition, roster = adhoc_definition(text, list(dict.fromkeys(bots)), _PLAY_WORDS)
     require_built(roster.bots)
     console = messages()
     choice = choose_sandbox(sandbox.value)
@@ -499,10 +495,12 @@ _LARGEST_SCRIPT: Final = 4 << 20
 """Bytes; a whole game has some thousand words."""
 
 
-def _play_script(file: Path, output: Output) -> None:
+def _play_script(file: Path, output: OutputFormat) -> None:
     played = play_script(read_script(read_text(file, _LARGEST_SCRIPT, "check the path"), str(file)))
     text = (
-        json.dumps(played.to_json(), indent=2) if output is Output.JSON else played.text(symbols=output is Output.RICH)
+        json.dumps(played.to_json(), indent=2)
+        if output is OutputFormat.JSON
+        else played.text(symbols=output is OutputFormat.RICH)
     )
     typer.echo(text)
 
@@ -529,7 +527,7 @@ def _quick_definition(bots: list[str], games: int, variant: str, seed: str | Non
         '[policy]\nprofile = "dev"',
         "[limits]\nmove_ms = 3600000\ngame_s = 86400\nstart_s = 3600" if no_clock else "",
     ]
-    names = names_for(bots)
+    names = distinct_names(bots)
     for bot, count in counted.items():
         name = f"\nname = {toml_text(names[bot])}" if bot in names else ""
         copies = max(count, 2 if len(bots) == 1 else 1)

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 import typer
 
 from referee.cli import app
-from referee.cli.run import Output, OutputOption
+from referee.cli.options import OutputFormat, OutputOption
 from referee.cli.screen import plain_text
-from referee.cli.tables import counted
+from referee.cli.standings_text import counted
 from referee.league.balance import Balance, check_schedule
 from referee.league.definition.definition import load_definition
 from referee.league.entrants.check_certificates import only_checked
@@ -23,7 +23,7 @@ MOST_IN_A_GRID = 24
 @app.command(epilog="Example: referee schedule tournaments/kitchen.toml")
 def schedule(
     definition_file: Annotated[Path, typer.Argument(metavar="TOURNAMENT.toml", help="The tournament's definition.")],
-    output: OutputOption = Output.RICH,
+    output: OutputOption = OutputFormat.RICH,
 ) -> None:
     """Print the schedule of a tournament and check it: pairs, seats, packs. Plays nothing. Exit 1 if a check fails."""
     definition = load_definition(definition_file)
@@ -33,7 +33,7 @@ def schedule(
     require_somebody(definition, roster)
     planned = plan(definition.shape(), roster.entrants)
     balance = check_schedule(planned, [entrant.key for entrant in roster.entrants])
-    if output is Output.JSON:
+    if output is OutputFormat.JSON:
         typer.echo(json.dumps(_to_json(planned, balance), indent=1, ensure_ascii=True))
     else:
         typer.echo("\n".join(_lines(planned, balance)))

@@ -23,7 +23,7 @@ from rich.progress import (
 from rich.text import Text
 
 from referee.league.plan import GamePlan
-from referee.report.harmless import harmless
+from referee.report.sanitize import sanitize
 
 WIDTH = 80
 """Columns of a screen that does not say how many it has, and of everything that goes elsewhere."""
@@ -36,7 +36,7 @@ _REST = 30  # the table may take a thirtieth of the time
 
 def plain_text(text: str, limit: int = 300) -> str:
     """A text from elsewhere, harmless in a terminal: no control characters, one line, bounded."""
-    return harmless(text, limit)
+    return sanitize(text, limit)
 
 
 class Lines(Console):
@@ -93,7 +93,7 @@ def columns_of(stream: TextIO) -> int:
     return max(shutil.get_terminal_size((WIDTH, 24)).columns, 40)
 
 
-class Quiet:
+class LineObserver:
     """Says nothing but rulings, faults and withdrawals, a line each on the error stream: for pipes and logs."""
 
     def __init__(self, console: Console) -> None:
@@ -109,15 +109,15 @@ class Quiet:
         count = self._told[key] = self._told.get(key, 0) + 1
         if count <= _SHOWN_RULINGS:
             more = "" if count < _SHOWN_RULINGS else "  (more of the same are counted, not shown)"
-            self._line(f"ruling   {harmless(entrant, 40)}: {sentence}{more}", "yellow")
+            self._line(f"ruling   {sanitize(entrant, 40)}: {sentence}{more}", "yellow")
 
     def fault(self, entrant: str, fault: str, sentence: str, log: str) -> None:
         """A fault outside any single decision, with the bot's log."""
-        self._line(f"fault    {harmless(entrant, 40)}: {fault}: {sentence}  Its log: {log}", "red")
+        self._line(f"fault    {sanitize(entrant, 40)}: {fault}: {sentence}  Its log: {log}", "red")
 
     def withdrawn(self, entrant: str, reason: str) -> None:
         """An entrant is out."""
-        self._line(f"withdrawn {harmless(entrant, 40)}: {reason}", "bold red")
+        self._line(f"withdrawn {sanitize(entrant, 40)}: {reason}", "bold red")
 
     def no_contest(self, game: GamePlan, reason: str) -> None:
         """A game that is played again."""
@@ -140,7 +140,7 @@ class Quiet:
         self._console.print(Text(plain_text(text, 600), style=style))
 
 
-class Screen(Quiet):
+class LiveObserver(LineObserver):
     """The same, with a live progress bar and standings. A context manager."""
 
     def __init__(
@@ -163,7 +163,7 @@ class Screen(Quiet):
             expand=True,
         )
         self._task: TaskID = self._progress.add_task("games", total=total, completed=done, rate="")
-        self._table, self._title = table, harmless(title, 200)
+        self._table, self._title = table, sanitize(title, 200)
         self._shown = self._lines()
         self._started, self._games, self._last = time.monotonic(), 0, time.monotonic()
         self._pause = _REFRESH_SECONDS

@@ -13,7 +13,7 @@ from referee.check.runs import Outputs, Report, check
 from referee.check.verdict import Exit
 from referee.cli import app
 from referee.cli.check import FailuresOption, SandboxOption, SecondsOption, guarded, named, plan_for, print_report
-from referee.cli.run import Sandbox
+from referee.cli.options import SandboxMode
 from referee.cli.screen import plain_text
 from referee.league.definition.definition import Definition, load_definition
 from referee.league.entrants.bot_build import require_built
@@ -38,7 +38,7 @@ def submit(
     strict: StrictOption = False,
     seconds: SecondsOption = 4.0,
     failures: FailuresOption = Path("failures"),
-    sandbox: SandboxOption = Sandbox.AUTO,
+    sandbox: SandboxOption = SandboxMode.AUTO,
 ) -> None:
     """Check a bot under a tournament's rules and, only if it conforms, enter it in the definition.
 

@@ -19,7 +19,7 @@ from referee.statistics.comparison import compare
 from referee.statistics.intervals import FEWEST_SETS
 from referee.statistics.ranks import separated
 from referee.statistics.results import GameSet, MeasureName
-from referee.statistics.versions import ALPHA, FIRST_LOOK, MARGINS, VersionVerdict, judge_versions
+from referee.statistics.version_comparison import ALPHA, FIRST_LOOK, MARGINS, VersionVerdict, judge_versions
 
 _GROWTH: Final = 1.25
 

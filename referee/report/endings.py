@@ -4,9 +4,9 @@ from referee.league.early_stop import certainty_at_any_look, verdict_of
 from referee.league.league import League
 from referee.league.remaining import closed_by_id
 from referee.league.store import Store
-from referee.report.figures import UNITS, between, figure
-from referee.report.harmless import harmless
-from referee.statistics.versions import VersionVerdict
+from referee.report.number_format import UNITS, between, figure
+from referee.report.sanitize import sanitize
+from referee.statistics.version_comparison import VersionVerdict
 
 
 def comparison_of(store: Store, league: League) -> VersionVerdict | None:
@@ -55,7 +55,7 @@ def version_name(league: League, number: int) -> str:
     what = entrant.folder.name if entrant.folder is not None else entrant.name
     if entrant.folder is not None and len(entrant.argv) == 2 and (entrant.folder / entrant.argv[1]).suffix == ".py":
         what = entrant.argv[1] if not (entrant.folder / "bot.toml").exists() else what
-    return harmless(f"{entrant.key} ({what} {entrant.version})", 60)
+    return sanitize(f"{entrant.key} ({what} {entrant.version})", 60)
 
 
 def verdict_lines(verdict: VersionVerdict, old: str, new: str) -> list[str]:

@@ -2,19 +2,19 @@
 
 from collections.abc import Iterator, Sequence
 
-from referee.report.facts import Facts
-from referee.report.harmless import markdown_text
+from referee.report.headline import judge
+from referee.report.report_data import ReportData
 from referee.report.rulings import fault_lines, ruling_groups
-from referee.report.verdict import judge
-from referee.report.wide import LEFT, columns, void_lines
+from referee.report.sanitize import markdown_text
+from referee.report.standings_columns import LEFT, columns, void_lines
 
 
-def markdown(facts: Facts) -> str:
+def markdown(facts: ReportData) -> str:
     """The verdict, the standings, rulings and faults, and how to verify. Nothing in it is markup but our own."""
     return "\n".join(_lines(facts)) + "\n"
 
 
-def _lines(facts: Facts) -> Iterator[str]:
+def _lines(facts: ReportData) -> Iterator[str]:
     league, table = facts.league, facts.table
     same_packs = league.definition.schedule.duplicate
     verdict = judge(table, facts.names, facts.copies, finished=facts.finished, same_packs=same_packs)
@@ -41,7 +41,7 @@ def _lines(facts: Facts) -> Iterator[str]:
     yield from (f"- Root of all {name}s: `{root}`" for name, root in facts.roots.items() if root)
 
 
-def _standings(facts: Facts) -> Iterator[str]:
+def _standings(facts: ReportData) -> Iterator[str]:
     cells = columns(facts.table, facts.called)
     yield _row(list(cells))
     yield _row(["---" if heading in LEFT else "---:" for heading in cells], plain=True)
@@ -53,7 +53,7 @@ def _row(cells: Sequence[str], *, plain: bool = False) -> str:
     return f"| {' | '.join(cells if plain else [markdown_text(cell) for cell in cells])} |"
 
 
-def _faults(facts: Facts) -> Iterator[str]:
+def _faults(facts: ReportData) -> Iterator[str]:
     groups, faults = ruling_groups(facts, frozenset()), fault_lines(facts)
     if not groups and not faults and not facts.withdrawn:
         return

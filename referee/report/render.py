@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import referee
-from referee.report.cards import card_symbols
-from referee.report.harmless import harmless
+from referee.report.card_faces import card_symbols
+from referee.report.sanitize import sanitize
 
 _TEMPLATES: Final = Path(__file__).parent / "templates"
 _SCRIPTS: Final = ("replay_model.js", "replay_table.js", "replay.js")
@@ -63,5 +63,5 @@ def _environment() -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update(harmless=harmless, minus=minus, broken=broken)
+    made.filters.update(sanitize=sanitize, minus=minus, broken=broken)
     return made

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from referee.report.clauses import CONSEQUENCES, clause
-from referee.report.facts import Facts
-from referee.report.harmless import harmless
+from referee.report.report_data import ReportData
+from referee.report.sanitize import sanitize
 
 _SHOWN: Final = 12
 
@@ -50,7 +50,7 @@ class FaultLine:
     log: str
 
 
-def ruling_groups(facts: Facts, shown: frozenset[int]) -> list[RulingGroup]:
+def ruling_groups(facts: ReportData, shown: frozenset[int]) -> list[RulingGroup]:
     """The rulings by entrant, fault and rule, most frequent first. ``shown``: numbers of the games in the report."""
     groups: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
     for ruling in facts.rulings:
@@ -70,22 +70,22 @@ def _lines(found: Sequence[Mapping[str, Any]], shown: frozenset[int]) -> list[Ru
         RulingLine(
             ruling["game"],
             ruling["number"],
-            harmless(ruling["sentence"], 200),
-            CONSEQUENCES.get(ruling["consequence"], harmless(ruling["consequence"], 40)),
+            sanitize(ruling["sentence"], 200),
+            CONSEQUENCES.get(ruling["consequence"], sanitize(ruling["consequence"], 40)),
             ruling["game"] in shown,
         )
         for ruling in first
     ]
 
 
-def fault_lines(facts: Facts) -> list[FaultLine]:
+def fault_lines(facts: ReportData) -> list[FaultLine]:
     """The faults outside single decisions, equal ones counted together, at most fifty lines."""
     counts: dict[tuple[str, str, str], list[str]] = {}
     for fault in facts.faults:
         counts.setdefault((fault.entrant, fault.fault, fault.sentence), []).append(fault.log)
     return [
         FaultLine(
-            facts.called(entrant), harmless(fault, 40), harmless(sentence, 300), len(logs), harmless(logs[-1], 200)
+            facts.called(entrant), sanitize(fault, 40), sanitize(sentence, 300), len(logs), sanitize(logs[-1], 200)
         )
         for (entrant, fault, sentence), logs in list(counts.items())[:50]
     ]

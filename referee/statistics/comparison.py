@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from math import fsum
 from operator import mul
 
+from referee.statistics.linear_algebra import Matrix, cholesky, inverse, sum_of_squares
 from referee.statistics.results import GameSet, MeasureName, set_means
-from referee.statistics.solve import Matrix, cholesky, inverse, sum_of_squares
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from math import fsum, inf, sqrt
 from typing import Final
 
 from referee.statistics import beta
-from referee.statistics.student import quantile
+from referee.statistics.student_t import quantile
 
 CONFIDENCE: Final = 0.95
 """Level of every interval in this package."""

@@ -18,9 +18,9 @@ from math import fsum
 from random import Random
 from typing import Final, Literal
 
+from referee.statistics.linear_algebra import SingularError, cholesky, solve
 from referee.statistics.paired import Estimate, estimate
 from referee.statistics.results import GameSet, MeasureName, PlayedGame
-from referee.statistics.solve import SingularError, cholesky, solve
 
 FOLDS: Final = 5
 FEWEST_GAMES: Final = 50

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from math import exp, fsum, log, log1p
 from typing import Final
 
-from referee.statistics.awards import (
+from referee.statistics.finishing_orders import (
     MOST_PENDING,
     UNIT,
     Awards,
@@ -29,8 +29,8 @@ from referee.statistics.awards import (
     gather,
     side_numbers,
 )
+from referee.statistics.linear_algebra import Matrix, cholesky, solve
 from referee.statistics.results import GameSet, RankedSides, ranked_sides
-from referee.statistics.solve import Matrix, cholesky, solve
 
 ELO_SCALE: Final = 400.0 / log(10.0)
 """Rating points per unit of log strength: 400 points are odds of 10 to 1, as in Elo's scale."""

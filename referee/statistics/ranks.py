@@ -15,7 +15,7 @@ apart in 6.8 % of leagues instead of 5). So up to ``EXACT_SETS`` sets the p-valu
 test, which is exact for bots that are alike; and never less than 2^-n for n sets, the least any such test can give.
 
 A league that stops as soon as its ranks are resolved looks again and again. Its p-values come from evidence that holds at
-every look instead (:mod:`referee.statistics.anytime`); Holm's procedure works on them as on any others.
+every look instead (:mod:`referee.statistics.sequential_tests`); Holm's procedure works on them as on any others.
 """
 
 from bisect import bisect_left
@@ -24,10 +24,10 @@ from itertools import combinations
 from math import fsum, inf, ldexp, sqrt
 from typing import Final
 
-from referee.statistics.anytime import p_above
 from referee.statistics.comparison import Comparison
 from referee.statistics.intervals import CONFIDENCE, ROUNDING
-from referee.statistics.student import upper_tail
+from referee.statistics.sequential_tests import p_above
+from referee.statistics.student_t import upper_tail
 
 EXACT_SETS: Final = 20
 """Most sets for which all sign patterns are counted; beyond, Student's t is close enough."""

@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from math import exp, fsum, log, sqrt
 from operator import mul
 
-from referee.statistics.awards import Awards
+from referee.statistics.finishing_orders import Awards
 from referee.statistics.intervals import FEWEST_SETS, agreement, doubt, interval_of_trials
+from referee.statistics.linear_algebra import Matrix, cholesky, inverse, sum_of_squares
 from referee.statistics.plackett_luce import ELO_SCALE, StrengthFit, score_prior, score_sets, side_logs, slope_at
 from referee.statistics.results import GameSet
-from referee.statistics.solve import Matrix, cholesky, inverse, sum_of_squares
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,17 +13,15 @@ from dataclasses import asdict, dataclass, field
 from math import fsum, sqrt
 from typing import Any, Final, Literal
 
-from referee.statistics.anytime import estimate_at_any_look
-from referee.statistics.awards import gather
+from referee.statistics.bootstrap import RESAMPLES, Resampled, resample
 from referee.statistics.comparison import Comparison, compare
+from referee.statistics.finishing_orders import gather
 from referee.statistics.intervals import CONFIDENCE, FEWEST_SETS, ROUNDING, agreement
 from referee.statistics.luck import GameShare, Saving, saving_of
 from referee.statistics.paired import Estimate, estimate
 from referee.statistics.plackett_luce import fit_awards
 from referee.statistics.ranks import rank_ranges, separated
 from referee.statistics.rating_intervals import RatingInterval, rating_intervals
-from referee.statistics.ratings import Skill, SkillTable, rate_skills
-from referee.statistics.resample import RESAMPLES, Resampled, resample
 from referee.statistics.results import (
     GameSet,
     MeasureName,
@@ -35,6 +33,8 @@ from referee.statistics.results import (
     span_of,
     trials_of,
 )
+from referee.statistics.sequential_tests import estimate_at_any_look
+from referee.statistics.trueskill_ratings import Skill, SkillTable, rate_skills
 
 METHOD: Final = 2
 """How intervals and ranks are made, in standings that are kept: 2 since version 0.2.0; those of 0.1.0 do not say."""
@@ -163,7 +163,7 @@ def standings(  # noqa: PLR0913  # a league has many properties
 
     ``tallies``: by entrant key; an entrant without one has a row of zeros, and a tally makes a row. ``entrants``: more
     keys that get a row though they have not played. ``seed``: of the bootstrap. ``skills``: TrueSkill of exactly these
-    sets, from a running :class:`referee.statistics.ratings.SkillRater`; made here when absent, which takes longest.
+    sets, from a running :class:`referee.statistics.trueskill_ratings.SkillRater`; made here when absent, which takes longest.
     ``certainty_at_any_look``: the league looks at its results and may stop early; ranks hold at every look with this
     certainty, and the intervals of the measure with the usual one. ``yardstick``: the entrant of a gauntlet that all others
     have met; these are ranked among themselves. Sets that do not count (``void``) are for the caller to add.

@@ -18,7 +18,7 @@ from referee.league.plan import LeaguePlan
 from referee.league.store import FixtureRow, GameRow, Source, StoreError
 from referee.league.void_reasons import INTERRUPTED
 from referee.umpire.faults import Fault
-from referee.verification.verdict import Check, Divergence, Findings, shown
+from referee.verification.result import Check, Divergence, Findings, shown
 
 MOST_LINE: Final = 1024
 _LINE: Final = re.compile(

@@ -15,10 +15,10 @@ from referee.league.league import League, LeagueError, plan_of, read_league
 from referee.league.schedule.schedule import Schedule
 from referee.league.store import Exported, FixtureRow, GameRow, SetRow, Source, StoreError
 from referee.verification.receipts import check_receipts, read_receipts
-from referee.verification.verdict import Check, Divergence, Findings, VerificationCounts, VerificationResult, shown
-from referee.verification.verify_course import HistoryCheck, check_entrants, check_facts, played_with
+from referee.verification.result import Check, Divergence, Findings, VerificationCounts, VerificationResult, shown
 from referee.verification.verify_export import check_export
 from referee.verification.verify_game import Checked, StoredGame, check_game, packs_of
+from referee.verification.verify_history import HistoryCheck, check_entrants, check_facts, played_with
 from referee.verification.verify_league import (
     check_definition,
     check_ending,

@@ -10,7 +10,7 @@ from referee.league.league import League
 from referee.league.store import Exported, GameRow, StoreError
 from referee.league.store.export_format import MANIFEST, dumped, export_schema
 from referee.league.store.exported import PARTS
-from referee.verification.verdict import Check, Findings
+from referee.verification.result import Check, Findings
 
 
 def check_export(source: Exported, league: League, games: Sequence[GameRow], found: Findings) -> None:

@@ -26,8 +26,8 @@ from referee.umpire.record import (
 )
 from referee.umpire.table import Table
 from referee.umpire.view import Turn
-from referee.verification.judge import Disagreement, Judged, judge_game, opinion
-from referee.verification.verdict import Check, Divergence, shown
+from referee.verification.result import Check, Divergence, shown
+from referee.verification.second_engine import Disagreement, Judged, judge_game, opinion
 
 Packs = Callable[[str, int, int], str]
 """The pack of a set's deal: (set, deal from 0, redeal) to its cards as text."""

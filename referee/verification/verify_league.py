@@ -16,10 +16,10 @@ from referee.league.schedule.schedule import Schedule, ScheduleError, plan
 from referee.league.standings import closed_sets, table_from
 from referee.league.store import FixtureRow, GameRow, SetRow, Source, chain_next, chain_start
 from referee.league.store.chain import FIRST_SCHEME, SCHEME
-from referee.statistics.resample import RESAMPLES
+from referee.statistics.bootstrap import RESAMPLES
 from referee.umpire.fallback_player import FALLBACK_VERSION
 from referee.umpire.record import first_difference
-from referee.verification.verdict import Check, Divergence, Findings, shown
+from referee.verification.result import Check, Divergence, Findings, shown
 
 MOST_RESAMPLES: Final = 20_000
 """Stored standings that claim more resamples are not recomputed as they claim: it would take for ever."""

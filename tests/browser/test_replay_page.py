@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.report.test_film import a_league
 
 from referee.cards import RANKS, SUIT_NAMES, cards_in, cards_text
 from referee.league.store import Store
 from referee.report import write_replay
-from referee.report.film import Film, film
+from referee.report.game_replay import GameReplay, game_replay
 from referee.rules import variant_names
 from tests.report.made_leagues import PLAYERS, make_league, open_league
-from tests.report.test_film import a_league
 
 pytestmark = pytest.mark.needs("chromium")
 
@@ -29,8 +29,8 @@ def told(card: int) -> str:
     return f"{RANK_NAMES[(card & 15) - 2]} of {SUIT_NAMES[card >> 4]}"
 
 
-def frames_of(found: Film) -> list[list[Any]]:
-    """What the frames of a film must be."""
+def frames_of(found: GameReplay) -> list[list[Any]]:
+    """What the frames of a replay must be."""
     made = []
     for number, deal in enumerate(found.deals):
         for count in range(len(deal.steps) + 1):
@@ -50,7 +50,7 @@ def test_every_frame_of_every_variant_is_what_the_rules_say(look: Look, tmp_path
     store, _ = open_league(a_league(tmp_path, name))
     with store:
         record = store.record(1)
-    found = film(record, 1)
+    found = game_replay(record, 1)
     page_file = write_replay(record, 1, tmp_path / "replay.html")
     with look(page_file) as page:
         assert page.evaluate(HANDS) == [frames_of(found)]
@@ -70,7 +70,7 @@ def test_two_clicks_from_the_report_to_rule_and_legal_cards(
     look: Look, report: Path, card_ruling: tuple[int, int], opened: Store
 ) -> None:
     game, number = card_ruling
-    ruling = film(opened.record(game), game).rulings[number]
+    ruling = game_replay(opened.record(game), game).rulings[number]
     with look(report) as page:
         page.click("nav.jump a[href='#faults']")
         page.click(f"a[href='#game-{game}-r{number}']")
@@ -87,7 +87,7 @@ def test_two_clicks_from_the_report_to_rule_and_legal_cards(
 
 
 def test_from_the_first_step_to_the_last_by_keyboard(look: Look, replay: Path, ruled: int, opened: Store) -> None:
-    found = film(opened.record(ruled), ruled)
+    found = game_replay(opened.record(ruled), ruled)
     count = len(frames_of(found))
     with look(replay) as page:
         assert page.locator("#count").inner_text() == f"1 / {count}"
@@ -117,7 +117,7 @@ def test_jumps_go_from_trick_to_trick(look: Look, replay: Path) -> None:
 
 
 def test_a_seat_sees_its_own_hand_only(look: Look, replay: Path, ruled: int, opened: Store) -> None:
-    found = film(opened.record(ruled), ruled)
+    found = game_replay(opened.record(ruled), ruled)
     hands = found.deals[0].hands
     with look(replay) as page:
         assert page.locator(".hand use:not([href='#card-back'])").count() == sum(hand.bit_count() for hand in hands)
@@ -131,7 +131,7 @@ def test_a_seat_sees_its_own_hand_only(look: Look, replay: Path, ruled: int, ope
 
 
 def test_a_ruling_is_told_to_its_seat_alone(look: Look, replay: Path, ruled: int, opened: Store) -> None:
-    ruling = film(opened.record(ruled), ruled).rulings[0]
+    ruling = game_replay(opened.record(ruled), ruled).rulings[0]
     other = (ruling.item.seat + 1) % 3
     with look(replay, f"#game-{ruled}-r0") as page:
         assert ruling.item.sentence in page.locator("#panel").inner_text()

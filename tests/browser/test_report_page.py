@@ -8,7 +8,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from referee.league.store import Store
-from referee.report import gather, write_report
+from referee.report import collect, write_report
 from tests.browser.conftest import SCREENS
 from tests.report.made_leagues import make_league, open_league
 from tests.report.test_report import HOSTILE
@@ -58,7 +58,7 @@ def test_the_verdict_is_on_the_first_screen(look: Look, report: Path) -> None:
 
 def test_dots_stand_where_their_figures_are(look: Look, report: Path, opened: Store) -> None:
     _, league = open_league(opened.path)
-    rows = gather(opened, league).table.rows
+    rows = collect(opened, league).table.rows
     with look(report) as page:
         dots = page.locator("table.forest .dot").all()
         at = [dot.bounding_box()["x"] for dot in dots]

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from referee.cli.compare import Exit, Length, definition_text
+from referee.cli.compare import CompareExit, Length, definition_text
 from referee.league.definition.definition import parse_definition
 from referee.report.endings import verdict_lines
 from referee.statistics.paired import Estimate
-from referee.statistics.versions import VersionAnswer, VersionVerdict
+from referee.statistics.version_comparison import VersionAnswer, VersionVerdict
 from tests.program import FIRST, LAST, referee
 
 LEAGUE = """
@@ -47,12 +47,12 @@ def compared(folder: Path, *arguments: str) -> tuple[int, dict[str, Any]]:
 def test_a_better_version_and_the_same_the_other_way_round(folder: Path) -> None:
     """Whoever always bids the least or passes loses less than whoever always bids a smudge."""
     code, found = compared(folder, "last.py", "first.py", "--keep", "up.sqlite")
-    assert (code, found["answer"]) == (Exit.NOT_WORSE, "better")
+    assert (code, found["answer"]) == (CompareExit.NOT_WORSE, "better")
     assert found["ended"]["reason"] == "the new version is better"
     assert found["games"] == 2 * found["sets"] < 4000
     assert found["difference"]["low"] > 0
     code, found = compared(folder, "first.py", "last.py", "--keep", "down.sqlite")
-    assert (code, found["answer"]) == (Exit.WORSE, "worse")
+    assert (code, found["answer"]) == (CompareExit.WORSE, "worse")
     assert referee(folder, "verify", "up.sqlite").returncode == 0
     told = referee(folder, "standings", "up.sqlite", "--output", "plain").stdout
     assert "is better than old (last.py " in told
@@ -63,7 +63,7 @@ def test_a_better_version_and_the_same_the_other_way_round(folder: Path) -> None
 def test_too_few_games_decide_nothing_and_a_finished_one_is_told_again(folder: Path) -> None:
     arguments = ("first.py", "first.py", "--margin", "0.001", "--max-games", "32", "--keep", "one.sqlite")
     code, found = compared(folder, *arguments)
-    assert (code, found["answer"], found["ended"]) == (Exit.UNDECIDED, "open", None)
+    assert (code, found["answer"], found["ended"]) == (CompareExit.UNDECIDED, "open", None)
     assert compared(folder, *arguments) == (code, found)
     done = referee(folder, "compare", "first.py", "last.py", "--keep", "one.sqlite", "--sandbox", "none")
     assert done.returncode == 1
@@ -76,7 +76,7 @@ def test_when_the_time_is_up_it_can_go_on(folder: Path) -> None:
     done = referee(
         folder, "compare", "slow.py", "slow.py", "--time", "2s", "--keep", "slow.sqlite", "--sandbox", "none"
     )
-    assert done.returncode == Exit.UNDECIDED
+    assert done.returncode == CompareExit.UNDECIDED
     assert "The time is up. Go on with: referee resume slow.sqlite" in done.stdout
 
 

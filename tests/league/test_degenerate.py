@@ -10,18 +10,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from referee.cli.tables import card_lines, json_table, notes, play_lines, standings_lines, wrapped
+from referee.cli.standings_text import card_lines, json_table, notes, play_lines, standings_lines, wrapped
 from referee.league.definition.definition import parse_definition
 from referee.league.export import write_export
 from referee.league.league import read_league
 from referee.league.standings import standings_of
 from referee.league.store import Exported, Store
 from referee.league.void_reasons import MOST_NO_CONTESTS, never_contested
-from referee.report import csv_table, gather, markdown
-from referee.report.figures import figure
-from referee.report.page import render_report
-from referee.report.tables import TABLES
-from referee.report.verdict import judge
+from referee.report import collect, csv_table, markdown
+from referee.report.csv_tables import TABLES
+from referee.report.headline import judge
+from referee.report.html_report import render_report
+from referee.report.number_format import figure
 from referee.statistics.results import GameSet
 from referee.statistics.standings import FaultCounts, Standings, VoidSet, standings
 from referee.umpire.fallback_player import fallback_move
@@ -179,7 +179,7 @@ def test_everything_that_looks_at_a_degenerate_league_is_sane(tmp_path: Path, ki
         table = standings_of(store, league)
         assert table.to_json() == json.loads(json.dumps(store.league()["standings"]))
         shown = sane(all_texts(table))
-        facts = gather(store, league, table)
+        facts = collect(store, league, table)
         sane(markdown(facts))
         page = render_report(facts)
         sane(re.sub(r"<(style|script)\b.*?</\1>|<[^>]*>", " ", page, flags=re.DOTALL))

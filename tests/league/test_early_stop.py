@@ -14,8 +14,8 @@ from referee.league.league import read_league
 from referee.league.schedule.schedule import ScheduleError, Shape, plan
 from referee.league.standings import standings_of
 from referee.league.store import Store
-from referee.report import wide
-from referee.report.wide import columns
+from referee.report import standings_columns
+from referee.report.standings_columns import columns
 from referee.umpire.fallback_player import fallback_move
 from referee.verification.verify import verify
 from tests.league.inprocess import Player, at_random, found_league, go_on, league_text, play_league, roster
@@ -198,7 +198,11 @@ def test_what_was_saved_is_measured_and_verified(tmp_path: Path, duplicate: str,
     assert table.share.low <= table.share.value <= table.share.high
     assert "measured here" in table.share_note
     assert [row.adjusted is None for row in table.rows] == [by == "shared packs"] * 3
-    assert ("luck-adjusted" in columns(table)) == ("luck-adjusted" in wide.columns(table)) == (by == "house replay")
+    assert (
+        ("luck-adjusted" in columns(table))
+        == ("luck-adjusted" in standings_columns.columns(table))
+        == (by == "house replay")
+    )
 
 
 def test_games_to_the_target_say_nothing_of_single_deals(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from referee.league.store import Exported, Store, StoreError, chain_next, chain_
 from referee.league.store.export_format import FILES, FORMAT, dumped, export_schema
 from referee.umpire.fallback_player import fallback_move
 from referee.umpire.record import canonical, record_digest, result_digest
-from referee.verification.verdict import Check, Divergence, VerificationResult
+from referee.verification.result import Check, Divergence, VerificationResult
 from referee.verification.verify import verify
 from tests.league.inprocess import at_random, found_league, go_on, league_text, play_league, reneges, stumbles
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from referee.cli.dry import duration, seconds_of, within
+from referee.cli.dry_run import duration, seconds_of, within
 from referee.league.definition.definition import parse_definition
 from referee.league.entrants.roster import Entrant, Roster, enter
 from referee.league.league import LeagueError, most_processes

@@ -16,7 +16,7 @@ from referee.league.season import kept_of
 from referee.league.store import Exported, Store, StoreError
 from referee.league.store.export_format import dumped
 from referee.umpire.fallback_player import fallback_move
-from referee.verification.verdict import Check
+from referee.verification.result import Check
 from referee.verification.verify import verify
 from tests.league.inprocess import (
     Player,

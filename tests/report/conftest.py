@@ -7,7 +7,7 @@ import pytest
 
 from referee.league.league import League
 from referee.league.store import Store
-from referee.report.facts import Facts, gather
+from referee.report.report_data import ReportData, collect
 from tests.report.made_leagues import PLAYERS, make_league, open_league
 
 
@@ -26,6 +26,6 @@ def opened(league_path: Path) -> Iterator[tuple[Store, League]]:
 
 
 @pytest.fixture
-def facts(opened: tuple[Store, League]) -> Facts:
+def facts(opened: tuple[Store, League]) -> ReportData:
     """All facts of that league."""
-    return gather(*opened)
+    return collect(*opened)

@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from referee.cli.tables import card_lines, json_table
+from referee.cli.standings_text import card_lines, json_table
 from referee.league.league import League
 from referee.league.standings import standings_of
 from referee.league.store import Store, StoreError
-from referee.report import csv_table, gather, markdown, render_report, write_replay, write_report
-from referee.report.choice import choose, margin
-from referee.report.facts import Facts
-from referee.report.history import history
+from referee.report import collect, csv_table, markdown, render_report, write_replay, write_report
+from referee.report.featured_games import choose, margin
+from referee.report.rating_history import history
 from referee.report.render import render
-from referee.report.wide import columns
+from referee.report.report_data import ReportData
+from referee.report.standings_columns import columns
 from tests.report.made_leagues import PLAYERS, chance, make_league, open_league, slipping, sound
 
 
@@ -63,7 +63,7 @@ class Page(HTMLParser):
 
 def page_of(opened: tuple[Store, League]) -> tuple[str, Page]:
     store, _ = opened
-    facts = gather(*opened)
+    facts = collect(*opened)
     text = render_report(facts, choose(store, facts))
     return text, Page(text)
 
@@ -101,7 +101,7 @@ def test_all_figures_of_the_terminal_are_those_of_the_report(opened: tuple[Store
         next(lines, None)
 
 
-def test_the_csv_is_the_json_of_the_standings_to_the_last_digit(facts: Facts) -> None:
+def test_the_csv_is_the_json_of_the_standings_to_the_last_digit(facts: ReportData) -> None:
     plain = json.loads(json_table(facts.table))
     lines = [line.split(",") for line in csv_table(facts, "standings").splitlines()]
     named = [dict(zip(lines[0], line, strict=True)) for line in lines[1:]]
@@ -115,14 +115,14 @@ def test_the_csv_is_the_json_of_the_standings_to_the_last_digit(facts: Facts) ->
         assert int(line["bids_made"]) == row["tally"]["bids_made"]
 
 
-def test_the_markdown_holds_the_same_cells(facts: Facts) -> None:
+def test_the_markdown_holds_the_same_cells(facts: ReportData) -> None:
     text = markdown(facts).replace("\\", "")
     for row in facts.table.rows:
         line = " | ".join(cell(row) for cell in columns(facts.table).values())
         assert f"| {line} |" in text
 
 
-def test_the_rating_over_time_ends_at_the_rating_of_the_standings(facts: Facts) -> None:
+def test_the_rating_over_time_ends_at_the_rating_of_the_standings(facts: ReportData) -> None:
     chart = history(facts, None)
     assert chart is not None
     assert len(chart.lines) == len(facts.table.rows)
@@ -161,7 +161,7 @@ def test_every_ruling_is_linked_to_its_place(opened: tuple[Store, League]) -> No
         assert f"#game-{ruling['game']}-r{ruling['number']}" in linked
 
 
-def test_the_games_that_matter_are_shown(opened: tuple[Store, League], facts: Facts) -> None:
+def test_the_games_that_matter_are_shown(opened: tuple[Store, League], facts: ReportData) -> None:
     store, _ = opened
     chosen = choose(store, facts)
     numbers = {game.row.number for game in chosen}
@@ -172,7 +172,7 @@ def test_the_games_that_matter_are_shown(opened: tuple[Store, League], facts: Fa
     assert all(game.data and game.why for game in chosen)
 
 
-def test_a_game_may_be_asked_for(opened: tuple[Store, League], facts: Facts) -> None:
+def test_a_game_may_be_asked_for(opened: tuple[Store, League], facts: ReportData) -> None:
     store, _ = opened
     shown = {game.row.number for game in choose(store, facts)}
     others = [row.number for row in facts.games if row.number not in shown]
@@ -184,7 +184,7 @@ def test_a_game_may_be_asked_for(opened: tuple[Store, League], facts: Facts) -> 
 
 
 def test_where_there_is_little_room_each_kind_of_ruling_keeps_a_game(
-    opened: tuple[Store, League], facts: Facts
+    opened: tuple[Store, League], facts: ReportData
 ) -> None:
     store, _ = opened
     kinds = {(ruling["entrant"], ruling["fault"], ruling["rule"]) for ruling in facts.rulings}
@@ -195,7 +195,9 @@ def test_where_there_is_little_room_each_kind_of_ruling_keeps_a_game(
     assert any(ruling["game"] in few for ruling in facts.rulings)
 
 
-def test_a_record_that_does_not_replay_is_named(opened: tuple[Store, League], facts: Facts, tmp_path: Path) -> None:
+def test_a_record_that_does_not_replay_is_named(
+    opened: tuple[Store, League], facts: ReportData, tmp_path: Path
+) -> None:
     store, _ = opened
 
     class Spoilt:
@@ -214,7 +216,7 @@ def test_a_league_under_way_keeps_its_secrets(tmp_path: Path) -> None:
     entrants = {"sound": sound, "slipping": slipping}
     store, league = open_league(make_league(tmp_path / "open.sqlite", entrants, sets=8, finish=False))
     with store:
-        facts = gather(store, league)
+        facts = collect(store, league)
         still_open = {row.id for row in facts.sets if row.state == "OPEN"}
         assert any(game.summary["set"] in still_open for game in facts.games)
         assert not any(game.row.summary["set"] in still_open for game in choose(store, facts))
@@ -233,7 +235,7 @@ def test_before_any_set_is_closed_there_is_a_report(tmp_path: Path) -> None:
     assert "Rating over time" not in text
 
 
-def test_ten_thousand_games_stay_under_two_megabytes(opened: tuple[Store, League], facts: Facts) -> None:
+def test_ten_thousand_games_stay_under_two_megabytes(opened: tuple[Store, League], facts: ReportData) -> None:
     """What grows with games: rulings, voids and faults are counted together, replays have a limit."""
     store, _ = opened
     many = 10_000 // len(facts.games) + 1
@@ -264,7 +266,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_hostile_text_is_text(hostile: Path, tmp_path: Path) -> None:
     store, league = open_league(hostile)
     with store:
-        facts = gather(store, league)
+        facts = collect(store, league)
         games = choose(store, facts)
         pages = [render_report(facts, games), write_replay(store.record(1), 1, tmp_path / "r.html").read_text("utf-8")]
         shown = [*pages, markdown(facts), *(csv_table(facts, name) for name in ("standings", "games", "rulings"))]
@@ -283,7 +285,7 @@ def test_hostile_text_is_text(hostile: Path, tmp_path: Path) -> None:
 def test_hostile_text_is_no_formula_and_no_markup(hostile: Path) -> None:
     store, league = open_league(hostile)
     with store:
-        facts = gather(store, league)
+        facts = collect(store, league)
     for name in ("standings", "cross", "games", "seats"):
         cells = [cell for line in csv_table(facts, name).splitlines() for cell in re.split(r",(?=\D)", line)]
         assert not [cell for cell in cells if cell.lstrip('"')[:1] in tuple("=+@")]
@@ -296,7 +298,7 @@ def test_a_megabyte_of_a_name_is_shown_short(tmp_path: Path) -> None:
     entrants = {"x" * 1_000_000: sound, "y" * 1_000_000: slipping}
     store, league = open_league(make_league(tmp_path / "big.sqlite", entrants, sets=1))
     with store:
-        facts = gather(store, league)
+        facts = collect(store, league)
         text = render_report(facts, choose(store, facts))
     assert len(text) < 400_000
     assert max(map(len, re.findall("x+", text))) < 100
@@ -306,7 +308,7 @@ def test_two_names_that_look_alike_are_told_apart(tmp_path: Path) -> None:
     entrants = {"same" * 40 + "1": sound, "same" * 40 + "2": chance}
     store, league = open_league(make_league(tmp_path / "alike.sqlite", entrants, sets=1))
     with store:
-        facts = gather(store, league)
+        facts = collect(store, league)
     assert len(set(facts.names.values())) == 2
 
 
@@ -324,7 +326,7 @@ def test_faults_withdrawals_and_void_sets_are_told(tmp_path: Path) -> None:
         store.void_scored_set(store.sets()[0].id, "chance was withdrawn")
     reader, league = open_league(path)
     with reader:
-        facts = gather(reader, league)
+        facts = collect(reader, league)
         text = render_report(facts, choose(reader, facts))
         told = markdown(facts)
     assert "is out of the league: <bdi>It crashed &lt;three&gt; times.</bdi>" in text

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from referee.statistics import plackett_luce
-from referee.statistics.awards import MOST_PENDING, UNIT, AwardCounter, Awards, gather
+from referee.statistics.finishing_orders import MOST_PENDING, UNIT, AwardCounter, Awards, gather
+from referee.statistics.linear_algebra import Matrix, solve
 from referee.statistics.plackett_luce import (
     ELO_SCALE,
     FitError,
@@ -23,7 +24,6 @@ from referee.statistics.plackett_luce import (
     slope_at,
 )
 from referee.statistics.results import GameSet, PlayedGame, Side, ranked_sides
-from referee.statistics.solve import Matrix, solve
 from tests.league.leagues import any_league, league, played
 
 
@@ -188,7 +188,7 @@ def test_adding_up_in_parts_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> 
     sets = league(dict.fromkeys("abcdef", 0.0), ["abcd", "cdef"], 20, seed=1, grain=1.0)
     whole = gather(sets)
     assert MOST_PENDING > 2
-    monkeypatch.setattr("referee.statistics.awards.MOST_PENDING", 2)
+    monkeypatch.setattr("referee.statistics.finishing_orders.MOST_PENDING", 2)
     assert gather(sets) == whole
 
 

@@ -6,7 +6,7 @@ from math import isfinite
 import pytest
 from hypothesis import given, settings
 
-from referee.statistics.awards import gather
+from referee.statistics.finishing_orders import gather
 from referee.statistics.plackett_luce import fit_awards, fit_strengths
 from referee.statistics.rating_intervals import RatingInterval, rating_intervals
 from referee.statistics.results import GameSet

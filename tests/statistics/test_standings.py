@@ -7,14 +7,14 @@ from math import fsum, sqrt
 import pytest
 from hypothesis import given, settings
 
-from referee.statistics.awards import gather
+from referee.statistics.finishing_orders import gather
 from referee.statistics.intervals import FEWEST_SETS
 from referee.statistics.paired import estimate
 from referee.statistics.plackett_luce import fit_strengths
 from referee.statistics.rating_intervals import rating_intervals
-from referee.statistics.ratings import SkillRater, rate_skills
 from referee.statistics.results import GameSet, ResultError, Span, set_means
 from referee.statistics.standings import FaultCounts, Standings, standings
+from referee.statistics.trueskill_ratings import SkillRater, rate_skills
 from tests.league.leagues import any_league, league, played
 
 FEW = (

@@ -6,7 +6,7 @@ from typing import Any
 from referee.league.store import Store
 from referee.umpire.fallback_player import fallback_move
 from referee.umpire.record import Record
-from referee.verification.verdict import Divergence, VerificationResult
+from referee.verification.result import Divergence, VerificationResult
 from referee.verification.verify import verify
 from tests.league.inprocess import at_random, reneges, stumbles
 from tests.league.tampered import rows

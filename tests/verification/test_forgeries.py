@@ -11,7 +11,7 @@ import pytest
 from referee.league.export import write_export
 from referee.league.league import read_league
 from referee.league.store import Exported, Store, StoreError
-from referee.verification.proof import UNPROVEN
+from referee.verification.unverifiable import UNPROVEN
 from referee.verification.verify import verify
 from tests.verification.forging import Files, Memory, cover, forgeries, load, save
 from tests.verification.leagues import KINDS

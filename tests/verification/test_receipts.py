@@ -9,7 +9,7 @@ import pytest
 from referee import deals
 from referee.league.league import plan_of, read_league
 from referee.league.store import Store, StoreError
-from referee.verification.verdict import Check, VerificationResult
+from referee.verification.result import Check, VerificationResult
 from referee.verification.verify import verify
 from tests.league.tampered import cover_up, edit_record, sql
 from tests.verification.findings import GAMES, fixture_of

@@ -10,7 +10,7 @@ import pytest
 
 from referee.league.roots import roots
 from referee.league.store import Store, StoreError
-from referee.verification.proof import UNPROVEN
+from referee.verification.unverifiable import UNPROVEN
 from referee.verification.verify import verify
 from tests.verification.forging import Memory
 from tests.verification.leagues import KINDS

@@ -13,7 +13,7 @@ from referee.league.void_reasons import INTERRUPTED
 from referee.rules import variant, variant_names
 from referee.umpire.fallback_player import fallback_move
 from referee.umpire.record import Record, replay
-from referee.verification.verdict import Check
+from referee.verification.result import Check
 from tests.league.inprocess import found_league, go_on, league_text, play_league
 from tests.league.tampered import cover_up, edit_record, put, rows, sql
 from tests.verification.findings import GAMES, PLAYERS, first, fixture_of, record_of, verdict

@@ -18,8 +18,8 @@ from referee.rules import Action, Kind
 from referee.umpire.fallback_player import fallback_move
 from referee.umpire.record import replay
 from referee.umpire.table import Table
-from referee.verification import judge
-from referee.verification.verdict import KEPT, Check
+from referee.verification import second_engine
+from referee.verification.result import KEPT, Check
 from referee.verification.verify_game import StoredGame, check_game, packs_of
 from tests.league.inprocess import play_league
 from tests.league.tampered import edit_fact, edit_record, rows, sql
@@ -221,17 +221,17 @@ def test_the_judge_takes_no_word_for_granted() -> None:
         (Kind.DISCARD, -1, frozenset({"cards -1"})),
     ]
     for kind, action, word in words:
-        assert judge.for_oracle(kind.name, action) == word
+        assert second_engine.for_oracle(kind.name, action) == word
 
 
 def test_a_table_that_is_not_finished_is_no_game(sound: Path) -> None:
     with Store.read(sound) as store:
         league, record = read_league(store), store.record(1)
     table: Table = replay(record, fallback_move)
-    assert judge.judge_game(table).decisions == table.steps
+    assert second_engine.judge_game(table).decisions == table.steps
     table.result = None
-    with pytest.raises(judge.Disagreement, match="no result"):
-        judge.judge_game(table)
+    with pytest.raises(second_engine.Disagreement, match="no result"):
+        second_engine.judge_game(table)
     assert league.rules == table.spec.rules
 
 

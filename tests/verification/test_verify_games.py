@@ -11,8 +11,8 @@ from referee.oracle import OracleGame
 from referee.protocol import wire
 from referee.rules import Deal, Game, variant
 from referee.umpire.record import Record
-from referee.verification import judge
-from referee.verification.verdict import Check
+from referee.verification import second_engine
+from referee.verification.result import Check
 from tests.league.tampered import edit_fact, edit_record, put, rows, sql
 from tests.verification.findings import GAMES, first, fixture_of, record_of, ruling_of, verdict
 
@@ -184,7 +184,9 @@ def test_malformed_bytes_that_hold_a_sound_move_are_named(league: Path) -> None:
 def test_malformed_bytes_that_were_cut_cannot_be_proven(league: Path) -> None:
     number, place = ruling_of(league, "MALFORMED")
     before = verdict(league)
-    edit_record(league, number, lambda record: record["irregular"][place].update(raw="00" * judge.MOST_RAW_BYTES))
+    edit_record(
+        league, number, lambda record: record["irregular"][place].update(raw="00" * second_engine.MOST_RAW_BYTES)
+    )
     after = verdict(league)
     assert after.ok, str(after)
     assert after.unproven["MALFORMED (cut)"] == 1
@@ -206,7 +208,7 @@ def test_where_only_the_second_engine_differs_it_is_named(
     league: Path, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any], what: set[str]
 ) -> None:
     """One engine is told another house rule: record and replay still agree, and the judge does not."""
-    monkeypatch.setattr(judge, "OracleGame", lambda rules, *others: OracleGame({**rules, **change}, *others))
+    monkeypatch.setattr(second_engine, "OracleGame", lambda rules, *others: OracleGame({**rules, **change}, *others))
     found = verdict(league)
     assert not found.ok
     assert {one.check for one in found.findings} == {Check.SECOND_ENGINE}

@@ -1,5 +1,5 @@
 "use strict";
-// A game as frames: positions, rulings and scorings in order. The data are described in film_json.py.
+// A game as frames: positions, rulings and scorings in order. The data are described in replay_json.py.
 
 const RANKS = "23456789TJQKA", SUITS = "CDHS";
 const SUIT_NAMES = ["clubs", "diamonds", "hearts", "spades"];
