@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from referee.cli import app
+from referee.cli import app, register
 from referee.league.store import StoreError
 from tests.report.made_leagues import PLAYERS, make_league
 
