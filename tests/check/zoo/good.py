@@ -275,16 +275,8 @@ def keeps_a_helper() -> Any:
 @good
 def leaves_slowly() -> Any:
     """It has something to write down when it is sent off."""
-
-    class Diarist(Bot):
-        def choose(self, turn: Turn) -> Any:
-            return turn.rng.choice(turn.legal)
-
-        def farewell(self, farewell: Any) -> None:
-            time.sleep(0.7)
-
-    atexit.register(time.sleep, 0.2)
-    return Diarist()
+    atexit.register(time.sleep, 0.9)
+    return lambda turn: turn.rng.choice(turn.legal)
 
 
 if __name__ == "__main__":
