@@ -7,7 +7,7 @@ BIN := .venv/bin
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv league bots test lint format types imports proto-lint check-generated coverage oracle mutants chaos check-load bench scale proof error-rates variance docs clean
+.PHONY: help venv league bots test test-fast lint format types imports proto-lint check-generated coverage oracle mutants chaos check-load bench scale proof error-rates variance docs clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r name what; do printf '  make %-16s %s\n' "$$name" "$$what"; done
@@ -41,8 +41,15 @@ endif
 bots: .venv/runtime.stamp ## build the sample bots of every language that this machine has a compiler for
 	@$(BIN)/referee build --network --quiet --skip-missing $(sort $(dir $(wildcard sample_bots/*/*/bot.toml)))
 
+# --dist worksteal: a worker takes whole stretches of the tests, so that what a module's tests share is made once.
 test: .venv/dev.stamp ## run the test suite (TESTS=tests/rules for a part of it)
-	@$(BIN)/python -m pytest -n auto --maxprocesses 8 $(TESTS)
+	@$(BIN)/python -m pytest -n auto --maxprocesses 16 --dist worksteal $(TESTS)
+
+FAST = tests/rules tests/oracle tests/umpire tests/protocol tests/statistics tests/test_cards.py tests/test_deals.py \
+	tests/check/test_nothing.py::test_one_good_bot_does_not_hide_a_bad_one
+
+test-fast: .venv/dev.stamp ## the inner loop, in less than a minute: rules, umpire, protocol, statistics, the check of a bot
+	@$(BIN)/python -m pytest -q -n auto --maxprocesses 16 --dist worksteal $(FAST)
 
 lint: .venv/dev.stamp ## ruff: rules, then format
 	@$(BIN)/ruff check
@@ -65,9 +72,9 @@ proto-lint: .venv/dev.stamp ## buf: style, comments and layout of the wire contr
 check-generated: .venv/dev.stamp ## is the checked-in protocol code what protos/ generates?
 	@$(BIN)/python protos/generate.py --check
 
-coverage: .venv/dev.stamp ## the tests of the rules alone must cover every branch of referee/rules
+coverage: .venv/dev.stamp ## the tests of the rules, without those that search, must cover every branch of referee/rules
 	@$(BIN)/coverage erase
-	@$(BIN)/coverage run -m pytest -q tests/rules
+	@$(BIN)/coverage run -m pytest -q -m 'not search' tests/rules
 	@$(BIN)/coverage combine --quiet
 	@$(BIN)/coverage report --include='referee/rules/*' --fail-under=100
 

@@ -1,4 +1,4 @@
-"""Shared by all tests: optional tools, and settings of hypothesis that keep the clock out of the verdict."""
+"""Shared by all tests: optional tools, how the tests are spread, and settings of hypothesis that keep the clock out of the verdict."""
 
 import os
 import shutil
@@ -34,6 +34,35 @@ TOOLS: Final[dict[str, tuple[list[str], str]]] = {
     "npm": (["npm", "--version"], "npm"),
     "unshare": (["unshare", "--mount", "true"], "util-linux, and the right to mount"),
 }
+
+LONGEST: Final = (
+    "tests/languages/test_languages.py",
+    "tests/languages/test_league.py",
+    "tests/check/test_kill_matrix.py",
+    "tests/check/test_blame.py",
+    "tests/check/test_replay.py",
+    "tests/badbots/",
+    "tests/league/test_resume.py",
+    "tests/league/test_cluster.py",
+    "tests/verification/",
+    "tests/cli/test_hostile.py",
+)
+"""Where the long tests are, the longest first: begun last, one of them would run alone beside idle cores."""
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Two workers for each core: while one waits for a process or for a bot that hangs, another computes."""
+    return 2 * (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The long tests first; all others stay in the random order that they have."""
+
+    def place(item: pytest.Item) -> int:
+        return next((at for at, path in enumerate(LONGEST) if item.nodeid.startswith(path)), len(LONGEST))
+
+    items.sort(key=place)
 
 
 @cache

@@ -10,6 +10,8 @@ from referee.rules import Deal, variant
 from tests.helpers import seeded, shuffled
 from tests.rules.lockstep import Difference, Pair, compare
 
+pytestmark = pytest.mark.search
+
 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_engines_agree_on_random_positions(seed: int) -> None:

@@ -13,6 +13,8 @@ from referee.rules.scoring import AT_ONCE
 from tests.helpers import fields_of, seeded, shuffled
 from tests.rules.lockstep_family import CHANGES
 
+pytestmark = pytest.mark.search
+
 CONCEIVABLE = {
     Kind.BID: range(-2, 24),
     Kind.STAND_OR_BEG: range(-1, 6),

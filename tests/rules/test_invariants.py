@@ -2,6 +2,7 @@
 
 from random import Random
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
@@ -10,6 +11,8 @@ from referee.cards import PACK_MASK, pips_in
 from referee.rules import Deal, Ending, EndReason, EventKind, Game, Outcome, RuleSet, unpack_event
 from referee.rules.deal import substitute
 from tests.helpers import CONCEIVABLE, chances, fields_of, play_out, random_rules, shuffled
+
+pytestmark = pytest.mark.search
 
 
 def union(masks: list[int]) -> int:

@@ -8,6 +8,8 @@ import pytest
 from referee.rules import variant_names
 from tests.rules.perft import END, VECTORS, depth_within, differences, perft, positions_of
 
+pytestmark = pytest.mark.search
+
 CASES: Final[list[dict[str, Any]]] = json.loads(VECTORS.read_text("utf-8"))["cases"]
 MOST: Final = 500
 """Lists of one length that are still followed here, in both engines."""

@@ -82,6 +82,7 @@ def skewed(chance: Random) -> tuple[int, ...]:
     return tuple(sorted(pack, key=lambda card: (card >> 4) + chance.random() * 3)) if chance.random() < 0.5 else pack
 
 
+@pytest.mark.search
 @settings(max_examples=300)
 @given(rule_sets(), st.integers(0, 1 << 30))
 def test_no_rule_set_that_is_accepted_asks_what_has_no_legal_answer(rules: RuleSet, seed: int) -> None:

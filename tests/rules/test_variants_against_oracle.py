@@ -12,6 +12,8 @@ from tests.helpers import seeded
 from tests.rules.lockstep import Difference
 from tests.rules.lockstep_family import CHANGES, GAMES, FamilyPair, compare
 
+pytestmark = pytest.mark.search
+
 
 @pytest.mark.parametrize("name", GAMES)
 def test_the_engines_agree_on_random_positions(name: str) -> None:
