@@ -1,7 +1,6 @@
 """Sphinx: MyST pages in the Furo theme. `make docs` builds them, every warning an error."""
 
 import re
-from pathlib import Path
 from typing import Any
 
 import referee
@@ -28,16 +27,6 @@ def as_plain_text(_app: object, _what: str, _name: str, _object: object, _option
             lines[number] = f"{line}:"
 
 
-def if_there(_app: object, _name: str, source: list[str]) -> None:
-    """``page (if there)`` in a table of contents is the page, or nothing where that part of Referee is not there."""
-
-    def entry(match: re.Match[str]) -> str:
-        return match[1] if (Path(__file__).parent / f"{match[1]}.md").is_file() else ""
-
-    source[0] = re.sub(r"^(\w+) \(if there\)$", entry, source[0], flags=re.MULTILINE)
-
-
 def setup(app: Any) -> None:
     """Called by Sphinx."""
-    app.connect("source-read", if_there)
     app.connect("autodoc-process-docstring", as_plain_text)

@@ -4,7 +4,7 @@
     python docs/generate.py --check    only say which pages are out of date; exit 1 if any is
 
 A page holds such a part between ``<!-- generated: NAME -->`` and ``<!-- end of generated: NAME -->``; the pages under
-``docs/variants`` and ``docs/languages`` are written as a whole. ``tests/test_docs.py`` checks every one.
+``docs/variants`` are written as a whole. ``tests/test_docs.py`` checks every one.
 """
 
 import re
@@ -17,7 +17,6 @@ DOCS: Final = Path(__file__).resolve().parent
 sys.path.insert(0, str(DOCS))
 
 from _commands import commands  # noqa: E402  # beside this file
-from _languages import LANGUAGES, language_page  # noqa: E402
 from _protos import messages  # noqa: E402
 
 from referee.cli.exits import EXIT_CODES  # noqa: E402
@@ -349,7 +348,6 @@ PARTS: Final = {
 def pages() -> dict[Path, str]:
     """Every page that is written wholly or in part, with the text that it should have."""
     found = {DOCS / "variants" / f"{name}.md": variant_page(name) for name in variant_names()}
-    found |= {DOCS / "languages" / f"{name}.md": language_page(name) for name in LANGUAGES}
     for path in sorted(DOCS.glob("*.md")):
         text = path.read_text("utf-8")
         if PART.search(text):

@@ -3,7 +3,7 @@
     python -m tests.mutants                              # every mutant, hours
     python -m tests.mutants --sample 300 --seed 1        # so many, drawn over all modules
     python -m tests.mutants --modules play,scoring       # only these
-    python -m tests.mutants --write                      # after a run: docs/mutants.md from what is known
+    python -m tests.mutants --write                      # after a run: docs/testing.md from what is known
 
 Each mutant runs in a fork of one warm process: first the vectors and the module's own tests, then all of ``tests/rules``,
 stopping at the first failure. What came out is kept in ``--results``, so that a run can be stopped and taken up again; a
@@ -172,7 +172,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1, help="how many are tried at a time")
     parser.add_argument("--results", type=Path, default=ROOT / "build" / "mutants.jsonl", help="where results are kept")
     parser.add_argument("--survivors", action="store_true", help="try those again that survived")
-    parser.add_argument("--write", action="store_true", help="only write docs/mutants.md from the results")
+    parser.add_argument("--write", action="store_true", help="only write docs/testing.md from the results")
     options = parser.parse_args()
     os.chdir(ROOT)
     mutants = all_mutants([name for name in options.modules.split(",") if name])

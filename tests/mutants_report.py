@@ -1,4 +1,4 @@
-"""Writes docs/mutants.md: how many faults the tests of the rules notice, and every one that they do not, with the reason.
+"""Writes the part of docs/testing.md on mutants: how many faults the tests of the rules notice, and every one that they do not, with the reason.
 
 The reasons stand in ``mutants_survivors.toml``, by module, line and fault.
 """
@@ -12,27 +12,22 @@ from typing import Final
 
 from tests.mutations import Mutant
 
-PAGE: Final = Path(__file__).resolve().parents[1] / "docs" / "mutants.md"
+PAGE: Final = Path(__file__).resolve().parents[1] / "docs" / "testing.md"
 REASONS: Final = Path(__file__).with_name("mutants_survivors.toml")
 UNEXPLAINED: Final = "**no reason known: a test is missing**"
 
-HEAD: Final = """# Mutants of the rules
-
-<!-- Written by `python -m tests.mutants`; reasons come from tests/mutants_survivors.toml. -->
-
-A *mutant* is `referee/rules` with one small fault: a comparison, an operator, a constant, a condition or a value changed, a
-statement dropped. A test has to notice each. `make mutants` puts them in one at a time and runs `tests/rules` on each until a test fails.
-Sentences, titles and sources for people, annotations and decorators are left alone.
-"""
+BEGIN: Final = "<!-- mutants:begin -->\n"
+END: Final = "<!-- mutants:end -->"
 
 
 def write_report(mutants: Sequence[Mutant], known: Mapping[str, Mapping[str, str]], options: str, every: int) -> None:
-    """Writes the page from what is known of these mutants; ``every`` is how many there are in all."""
+    """Writes that part of the page from what is known of these mutants; ``every`` is how many there are in all."""
     tried = [(mutant, entry) for mutant in mutants if (entry := known.get(mutant.id)) and _same(mutant, entry)]
     survivors = [mutant for mutant, entry in tried if not entry["killer"]]
     command = " ".join(f"python -m tests.mutants {options}".split())
-    parts = [HEAD, _summary(len(tried), len(survivors), every, command), _modules(tried), _table(survivors)]
-    PAGE.write_text("\n".join(parts), "utf-8")
+    parts = [_summary(len(tried), len(survivors), every, command), _modules(tried), _table(survivors)]
+    before, rest = PAGE.read_text("utf-8").split(BEGIN)
+    PAGE.write_text(f"{before}{BEGIN}{chr(10).join(parts)}{END}{rest.partition(END)[2]}", "utf-8")
 
 
 def _same(mutant: Mutant, entry: Mapping[str, str]) -> bool:
@@ -70,7 +65,7 @@ def _table(survivors: Sequence[Mutant]) -> str:
         (entry["module"], entry["line"], entry["change"]): entry["reason"]
         for entry in tomllib.loads(REASONS.read_text("utf-8")).get("survivor", [])
     }
-    head = ["## Survivors", "", "| where | fault | why no test can notice it, or need not |", "|---|---|---|"]
+    head = ["### Survivors", "", "| where | fault | why no test can notice it, or need not |", "|---|---|---|"]
     rows = [
         f"| `{mutant.module}`: `{_cell(mutant.line_text)}` | `{_cell(mutant.change)}` | "
         f"{reasons.get((mutant.module, mutant.line_text, mutant.change), UNEXPLAINED)} |"

@@ -1,4 +1,4 @@
-"""Writes docs/zoo.md: ``python -m tests.check.zoo.write_matrix`` checks every bot of the zoo and says what was found."""
+"""Writes the zoo into docs/testing.md: ``python -m tests.check.zoo.write_matrix`` checks every bot of the zoo and says what was found."""
 
 import tempfile
 from collections.abc import Iterator
@@ -9,13 +9,13 @@ from tests.check.zoo.good import GOOD
 from tests.check.zoo.mutants import MUTANTS
 from tests.check.zoo.wires import ODD, WIRE_MUTANTS
 
-PAGE: Final = Path(__file__).resolve().parents[3] / "docs" / "zoo.md"
+PAGE: Final = Path(__file__).resolve().parents[3] / "docs" / "testing.md"
+BEGIN: Final = "<!-- zoo:begin -->\n"
+END: Final = "<!-- zoo:end -->\n"
 HEAD: Final = """\
-# The zoo
-
-The checker is itself checked. The zoo holds {bad} faulty bots, each a correct bot with one decision changed, and {good} that are odd but
+The zoo holds {bad} faulty bots, each a correct bot with one decision changed, and {good} that are odd but
 correct. Every faulty one has to fail its own rule **and no other**; no good one may ever be flagged. `tests/check/test_kill_matrix.py`
-holds that in continuous integration, and that every witness fails again with the bot as it is and not with a mended one; `python -m tests.check.zoo.write_matrix` writes this page from a run.
+holds that in continuous integration, and that every witness fails again with the bot as it is and not with a mended one; `python -m tests.check.zoo.write_matrix` writes this part of the page from a run.
 
 There is a faulty bot for every rule that binds a bot, but for one: a fifth suit cannot be said on the wire, so who names one breaks
 AF-PROTO-003 and not AF-TRUMP-002.
@@ -56,7 +56,8 @@ def main() -> None:
             found = ", ".join(sorted(found_of(file, name, place)))
             print(name, found, flush=True)  # it takes some minutes
             lines.append(row(name, about, game, rule, found))
-    PAGE.write_text("".join([*lines, tail()]), "utf-8")
+    before, rest = PAGE.read_text("utf-8").split(BEGIN)
+    PAGE.write_text("".join([before, BEGIN, *lines, tail(), END, rest.partition(END)[2]]), "utf-8")
 
 
 if __name__ == "__main__":
