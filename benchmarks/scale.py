@@ -64,14 +64,14 @@ class Stubbed(Runner):
         table.start()
         while (turn := table.open) is not None:
             table.answer(turn.turn_id, fallback_move(turn), 250 + 37 * number)
-        return write_record(table, self._plan.about(game)), summarise(table, game.seats, game.set_id)
+        return write_record(table, self._plan.heading(game)), summarise(table, game.seats, game.set_id)
 
     def _leg_here(self, games: Sequence[GamePlan]) -> None:
         started = time.perf_counter()
         self._event_sink.begin(games)
         for game in games:
             record, summary = self.samples[hash(game.fixture_id) % SAMPLES]
-            own = {**record, **self._plan.about(game), "game": game.fixture_id}
+            own = {**record, **self._plan.heading(game), "game": game.fixture_id}
             told = {**summary, "set": game.set_id, "entrants": list(game.seats)}
             self._event_sink.stored(game, own, told)
         self._event_sink.end("stopped")

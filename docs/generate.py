@@ -22,7 +22,8 @@ from _protos import messages  # noqa: E402
 from referee.cli.exits import EXIT_CODES  # noqa: E402
 from referee.league.definition.definition import definition_schema  # noqa: E402
 from referee.league.entrants.bot_source import Manifest  # noqa: E402
-from referee.league.store.export_format import FILES  # noqa: E402
+from referee.league.store import GameSummary  # noqa: E402
+from referee.league.store.export_format import FILES, schema_of  # noqa: E402
 from referee.rules import RuleSet, variant, variant_names  # noqa: E402
 from referee.rules.conduct import CONDUCT, ROBUST  # noqa: E402
 from referee.rules.registry import ALIASES  # noqa: E402
@@ -30,6 +31,7 @@ from referee.rules.rulebook import CLAUSES, Clause, clause_text, clauses_of  # n
 from referee.rules.ruleset import allowed_values, meanings  # noqa: E402
 from referee.sandbox.limits import ResourceLimits  # noqa: E402
 from referee.umpire.faults import FAULTS, PROFILES  # noqa: E402
+from referee.umpire.record import DealRecord, IrregularRecord, Record, ResultRecord  # noqa: E402
 from referee.verification.unverifiable import UNPROVEN  # noqa: E402
 
 AREAS: Final = {
@@ -115,14 +117,31 @@ def unproven() -> str:
 
 def export_files() -> str:
     """Every file of an export, and what its lines hold."""
-    parts = []
-    for name, schema in FILES.items():
-        rows = [
-            (code(field), " or ".join([kind] if isinstance(kind := entry["type"], str) else kind), entry["description"])
-            for field, entry in schema["properties"].items()
-        ]
-        parts.append(f"### `{name}`\n\n{schema['description']}\n\n{table(('field', 'type', 'meaning'), rows)}")
+    parts = [f"### `{name}`\n\n{schema['description']}\n\n{_schema_fields(schema)}" for name, schema in FILES.items()]
     return "\n".join(parts)
+
+
+def record_fields() -> str:
+    """Every field of a record, of its deals, its rulings and its result."""
+    parts = {"The record": Record, "A deal": DealRecord, "A ruling": IrregularRecord, "The result": ResultRecord}
+    return "\n".join(f"### {title}\n\n{_schema_fields(schema_of(kind))}" for title, kind in parts.items())
+
+
+def summary_fields() -> str:
+    """Every field of a game's summary."""
+    return _schema_fields(schema_of(GameSummary))
+
+
+def _schema_fields(schema: dict[str, Any]) -> str:
+    rows = [
+        (
+            code(field) if field in schema["required"] else f"{code(field)}, not always",
+            " or ".join([kind] if isinstance(kind := entry["type"], str) else kind),
+            entry["description"],
+        )
+        for field, entry in schema["properties"].items()
+    ]
+    return table(("field", "type", "meaning"), rows)
 
 
 def _reference(entry: dict[str, Any]) -> str:
@@ -329,6 +348,8 @@ def exit_codes() -> str:
 PARTS: Final = {
     "definition": definition_fields,
     "export": export_files,
+    "record": record_fields,
+    "summary": summary_fields,
     "unproven": unproven,
     "manifest": manifest_fields,
     "house-rules": house_rules,

@@ -29,6 +29,7 @@ from referee.umpire.fallback_player import fallback_move
 from referee.umpire.faults import Profile
 from referee.umpire.notation.page import Page
 from referee.umpire.notation.style import Style, party, wrapped
+from referee.umpire.record import IrregularRecord
 from referee.umpire.table import Table
 from referee.umpire.view import Chair, Turn
 
@@ -258,15 +259,18 @@ _KINDS: Final = {
 }
 
 
-def _entry(wrong: Wrong) -> dict[str, Any]:
+def _entry(wrong: Wrong) -> IrregularRecord:
+    """A wrong word as the record of a game would hold it."""
     ruling = wrong.ruling
     return {
+        "step": wrong.step,
         "seat": ruling.seat,
         "fault": str(ruling.fault),
         "rule": ruling.rule,
         "sentence": ruling.sentence,
         "consequence": str(ruling.consequence),
         "action": wrong.action,
+        "charged_us": 0,
     }
 
 

@@ -18,8 +18,8 @@ import tomlkit
 from referee import __version__
 from referee.league.league import League, LeagueError
 from referee.league.store import Store, StoreError
-from referee.league.store.export_format import FORMAT, LEAGUE, MANIFEST, dumped, export_schema
-from referee.league.store.public import public_facts
+from referee.league.store.export_format import FORMAT, LEAGUE, MANIFEST, ExportManifest, dumped, export_schema
+from referee.league.store.facts import LeagueFacts, public_facts
 from referee.umpire.record import canonical
 
 DEFINITION: Final = "definition.toml"
@@ -44,7 +44,7 @@ def write_export(store: Store, league: League, out: Path, more: Mapping[str, str
         for name, data in further.items():
             (folder / name).write_bytes(data)
         digests = {name: hashlib.sha256(data).hexdigest() for name, data in further.items()}
-        _dump(folder / MANIFEST, _manifest(store.league(), rows, out) | {"files": digests})
+        _dump(folder / MANIFEST, _manifest(store.league(), rows, digests, out))
     return out
 
 
@@ -87,7 +87,7 @@ def _dump(path: Path, value: object) -> None:
     path.write_bytes(dumped(value))
 
 
-def _manifest(facts: Mapping[str, Any], rows: Mapping[str, int], out: Path) -> dict[str, Any]:
+def _manifest(facts: LeagueFacts, rows: dict[str, int], files: Mapping[str, str], out: Path) -> ExportManifest:
     name = shlex.quote(out.name)
     published = f" --commitment {facts['commitment']}"
     if facts.get("record_root"):
@@ -96,7 +96,8 @@ def _manifest(facts: Mapping[str, Any], rows: Mapping[str, int], out: Path) -> d
         "format": FORMAT,
         "league": facts["name"],
         "written_by": __version__,
-        "rows": dict(rows),
+        "files": dict(files),
+        "rows": rows,
         "verify": f"referee verify {name}{published}",
         "rerun": f"referee rerun {name} --bots FOLDER",
     }

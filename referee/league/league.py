@@ -7,11 +7,11 @@ the master of all packs with its commitment. ``resume`` needs the store alone.
 import os
 import platform
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import referee
 from referee import deals
@@ -24,6 +24,7 @@ from referee.league.schedule.schedule import Schedule, fewest_sets, plan
 from referee.league.store import FixtureRow, Source, Store
 from referee.league.store.draft import draft_of
 from referee.league.store.export_format import FILES, LEAGUE, misfit
+from referee.league.store.facts import BotFacts, EarlierSeason, Host, LeagueFacts
 from referee.rules import RuleSet
 from referee.sandbox.command import PACKAGE, Command, bot_command, named_entries
 from referee.sandbox.isolation import Policy
@@ -48,7 +49,7 @@ class League:
     commitment: str
     seeded: bool
     entrants: tuple[Entrant, ...]
-    facts: dict[str, Any]
+    facts: LeagueFacts
 
     @property
     def objective(self) -> str:
@@ -66,7 +67,7 @@ def begin(
     sandbox: str,
     tokens: dict[str, str],
     revealed: bytes | None = None,
-    earlier: Sequence[Mapping[str, Any]] = (),
+    earlier: Sequence[EarlierSeason] = (),
     kept: tuple[Path, Iterable[str]] | None = None,
 ) -> Schedule:
     """Makes the store of a new league and enters its schedule; raises ``StoreError`` or ``ScheduleError``.
@@ -77,7 +78,7 @@ def begin(
     """
     schedule = plan(definition.shape(), roster.entrants)
     facts = _facts(definition, roster, schedule, sandbox, revealed)
-    facts |= {"tokens": tokens, "earlier": [dict(entry) for entry in earlier]}
+    facts["tokens"], facts["earlier"] = tokens, list(earlier)
     with draft_of(path) as draft, Store.create(draft, facts) as store:
         store.add_entrants([(entrant.key, _about(entrant)) for entrant in roster.entrants])
         store.add_sets(
@@ -92,7 +93,7 @@ def begin(
 
 def _facts(
     definition: Definition, roster: Roster, schedule: Schedule, sandbox: str, revealed: bytes | None
-) -> dict[str, Any]:
+) -> LeagueFacts:
     """What is fixed for a new league, and the master of its packs."""
     seed = definition.schedule.seed
     master = deals.seeded_master(seed) if seed is not None else revealed or deals.secret_master()
@@ -118,7 +119,8 @@ def _facts(
         "sandbox": sandbox,
         "state": "running",
         "notes": [*schedule.notes, *roster.notes, *again],
-        "skipped": [[one.path, one.reason] for one in roster.skipped],
+        "skipped": [(one.path, one.reason) for one in roster.skipped],
+        "earlier": [],
     }
 
 
@@ -134,8 +136,8 @@ def rules_of(definition: Definition) -> RuleSet:
     return rules.with_rules({"max_deals": 1}) if definition.tournament.length == "deal" else rules
 
 
-def _about(entrant: Entrant) -> dict[str, Any]:
-    return {
+def _about(entrant: Entrant) -> BotFacts:
+    about: BotFacts = {
         "name": entrant.name,
         "version": entrant.version,
         "argv": list(entrant.argv),
@@ -147,10 +149,14 @@ def _about(entrant: Entrant) -> dict[str, Any]:
         "variants": list(entrant.variants),
         "description": entrant.description,
         "wait_s": entrant.wait_s,
-        **({"environment": dict(entrant.environment)} if entrant.environment else {}),
-        **({"cwd": entrant.cwd} if entrant.cwd else {}),
-        **({"partner": {"key": entrant.partner.key, **_about(entrant.partner)}} if entrant.partner else {}),
     }
+    if entrant.environment:
+        about["environment"] = dict(entrant.environment)
+    if entrant.cwd:
+        about["cwd"] = entrant.cwd
+    if entrant.partner:
+        about["partner"] = {"key": entrant.partner.key, **_about(entrant.partner)}
+    return about
 
 
 def read_league(store: Source) -> League:
@@ -190,7 +196,7 @@ _PLANNED_AT_ONCE: Final = 20_000
 """Sets that may be planned without a look at how many there are."""
 
 
-def _entrant(key: str, about: Mapping[str, Any]) -> Entrant:
+def _entrant(key: str, about: BotFacts) -> Entrant:
     """What ``_about`` wrote down."""
     partner = about.get("partner")
     return Entrant(
@@ -229,7 +235,7 @@ def plan_of(
     """What the processes that play the league need to know."""
     limits = league.definition.limits
     competitive = limits.clock == "competitive"
-    tokens: dict[str, str] = league.facts.get("tokens", {})
+    tokens = league.facts.get("tokens", {})
     private = _private(league.entrants, log_dir)
     return LeaguePlan(
         league=league.name,
@@ -342,27 +348,31 @@ def _command(entrant: Entrant, private: Sequence[Path]) -> Command | None:
     return replace(command, reads=tuple(path for path in shown if not any(map(path.is_relative_to, others))))
 
 
-def host() -> dict[str, str]:
+def host() -> Host:
     """This machine and its present boot: what a later run compares to prove that processes of this one are dead."""
-    facts = {
+    return {
         "system": platform.platform(),
         "python": sys.version.split()[0],
         "processors": f"{os.cpu_count()} {platform.machine()}",
+        "machine": _line_of(Path("/etc/machine-id")),
+        "boot": _line_of(Path("/proc/sys/kernel/random/boot_id")),
     }
-    for name, file in (("machine", "/etc/machine-id"), ("boot", "/proc/sys/kernel/random/boot_id")):
-        try:
-            facts[name] = Path(file).read_text(encoding="ascii").strip()
-        except OSError:
-            facts[name] = ""
-    return facts
 
 
-def same_machine(then: dict[str, str]) -> bool:
+def _line_of(file: Path) -> str:
+    """The text of a file of the system; empty where there is none."""
+    try:
+        return file.read_text(encoding="ascii").strip()
+    except OSError:
+        return ""
+
+
+def same_machine(then: Host) -> bool:
     """Whether those facts are of this machine, as far as they tell."""
     here = host()
-    if then.get("boot") and then["boot"] == here["boot"]:
+    if then.get("boot") and then.get("boot") == here.get("boot"):
         return True
-    return bool(then.get("machine")) and then["machine"] == here["machine"]
+    return bool(then.get("machine")) and then.get("machine") == here.get("machine")
 
 
 def store_path(definition_file: str, folder: Path) -> Path:

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from referee import deals
 from referee.net.connection import START_SECONDS
@@ -13,6 +12,7 @@ from referee.sandbox.isolation import Policy
 from referee.sandbox.limits import ResourceLimits as BotLimits
 from referee.umpire.events import GameSpec, TimeLimits
 from referee.umpire.faults import PROFILES, Profile
+from referee.umpire.record import GameHeading
 from referee.umpire.view import Chair
 
 
@@ -106,7 +106,7 @@ class LeaguePlan:
         """The pack of one deal of a game; all rotations of a set share it."""
         return deals.shuffle(deals.deal_key(self.master_of(game.set_id), self.league, game.set_id, deal, game.redeal))
 
-    def about(self, game: GamePlan) -> dict[str, Any]:
+    def heading(self, game: GamePlan) -> GameHeading:
         """What a record says of its game besides the play."""
         return {
             "league": self.league,

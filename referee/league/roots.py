@@ -6,12 +6,12 @@ was over the records alone; a league that ended with it keeps it, and is verifie
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from referee.deals import encode
 from referee.league.store import GameRow, SetRow, Source, Store, chain_end, chain_next, chain_start, fold_root
 from referee.league.store.chain import FIRST_SCHEME, SCHEME
-from referee.league.store.public import ROOTS, public_facts
+from referee.league.store.facts import ROOTS, LeagueFacts, public_facts
 from referee.umpire.record import canonical
 
 
@@ -20,17 +20,17 @@ def roots(store: Store, last: Mapping[str, Any] | None = None) -> dict[str, str]
 
     ``last``: facts that are about to be stored with them.
     """
-    facts = {**store.league(), **(last or {})}
+    facts = cast("LeagueFacts", {**store.league(), **(last or {})})
     result = result_root(facts["name"], store.sets(), store.games())
     return {"result_root": result, "record_root": record_root(facts, store), "root_scheme": SCHEME}
 
 
-def scheme_of(facts: Mapping[str, Any]) -> str:
+def scheme_of(facts: LeagueFacts) -> str:
     """How the record root of a league is made."""
     return str(facts.get("root_scheme", FIRST_SCHEME))
 
 
-def record_root(facts: Mapping[str, Any], source: Source) -> str:
+def record_root(facts: LeagueFacts, source: Source) -> str:
     """The root over everything that is exported of a league: its facts (but the roots), and every line of every part."""
     fixed = {key: value for key, value in public_facts(facts).items() if key not in ROOTS}
     ends = [_part("league", [fixed]), *(_part(name, lines) for name, lines in source.parts())]

@@ -5,16 +5,15 @@ all other sets as they are. Their games are copied with their records; only the 
 new secret master, for that of the old season is public; which packs are of which master stays on record and is verified.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from referee.league.definition.definition import Definition
 from referee.league.entrants.roster import Roster
 from referee.league.league import League, LeagueError, read_league, rules_of
 from referee.league.schedule.schedule import plan
 from referee.league.store import Store
+from referee.league.store.facts import EarlierSeason
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +22,7 @@ class CarriedOverSets:
 
     store: Path
     sets: frozenset[str]
-    earlier: tuple[Mapping[str, Any], ...]
+    earlier: tuple[EarlierSeason, ...]
 
 
 def kept_of(path: Path, definition: Definition, roster: Roster) -> CarriedOverSets:
@@ -68,11 +67,16 @@ def _check_versions(league: League, roster: Roster) -> None:
         raise LeagueError(f"the files of {', '.join(same)} have changed, but not the version: raise it in bot.toml")
 
 
-def _earlier(league: League, ids: frozenset[str]) -> list[dict[str, Any]]:
+def _earlier(league: League, ids: frozenset[str]) -> list[EarlierSeason]:
     """The masters of the kept sets: that of the season, and those of seasons before it."""
-    known = [dict(entry) for entry in league.facts.get("earlier", ())]
-    older = {one for entry in known for one in entry["sets"]}
     facts = league.facts
-    own = {"master": facts["master"], "commitment": facts["commitment"], "digest": facts["digest"]}
-    found = [*known, {**own, "sets": sorted(ids - older)}]
+    known = facts.get("earlier", [])
+    older = {one for entry in known for one in entry["sets"]}
+    own: EarlierSeason = {
+        "master": facts["master"],
+        "commitment": facts["commitment"],
+        "digest": facts["digest"],
+        "sets": sorted(ids - older),
+    }
+    found = [*known, own]
     return [{**entry, "sets": kept} for entry in found if (kept := sorted(ids & set(entry["sets"])))]

@@ -3,9 +3,9 @@
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from referee.league.luck_baseline import replay_by_fallback
+from referee.league.store import GameSummary
 from referee.statistics.results import Measures, PlayedGame, place_points
 from referee.umpire.faults import Fault
 from referee.umpire.table import Table
@@ -14,7 +14,7 @@ _STEPS = 8
 """Buckets of decision times per factor of two: a quantile is right to within 4.5 %."""
 
 
-def summarise(table: Table, entrants: Sequence[str], set_id: str) -> dict[str, Any]:
+def summarise(table: Table, entrants: Sequence[str], set_id: str) -> GameSummary:
     """The summary of a finished game; figures are by seat. ``times`` are the only ones that are measured."""
     result, sides = table.result, table.spec.rules.sides
     if result is None:
@@ -22,7 +22,7 @@ def summarise(table: Table, entrants: Sequence[str], set_id: str) -> dict[str, A
     seats = range(table.spec.seats)
     made, set_back = _contracts(table)
     faults = [Counter(item.fault for item in table.irregularities if item.seat == seat) for seat in seats]
-    return {
+    summary: GameSummary = {
         "set": set_id,
         "entrants": list(entrants),
         "sides": sides,
@@ -40,16 +40,12 @@ def summarise(table: Table, entrants: Sequence[str], set_id: str) -> dict[str, A
         "time_outs": [count[Fault.TIMEOUT_MOVE] + count[Fault.TIMEOUT_GAME] for count in faults],
         "lost": [sum(count[fault] for fault in _LOSSES) for count in faults],
         "times": [histogram(times) for times in table.charged],
-        **_house(table),
     }
-
-
-def _house(table: Table) -> dict[str, Any]:
-    """Where the game is a single deal: what fallback players got from each seat of its pack."""
-    spec, deal = table.spec, table.deals[0]
-    if spec.rules.max_deals != 1:
-        return {}
-    return {"house": [list(seat) for seat in replay_by_fallback(spec.rules, spec.seats, deal.dealer, deal.pack)]}
+    if table.spec.rules.max_deals == 1:
+        deal = table.deals[0]
+        by_seat = replay_by_fallback(table.spec.rules, table.spec.seats, deal.dealer, deal.pack)
+        summary["house"] = [list(seat) for seat in by_seat]
+    return summary
 
 
 _LOSSES = frozenset(Fault) - {Fault.ILLEGAL_ACTION, Fault.MALFORMED, Fault.TIMEOUT_MOVE, Fault.TIMEOUT_GAME}
@@ -81,7 +77,7 @@ def quantile_ms(counts: Mapping[str, int], share: float) -> float | None:
     return None
 
 
-def played_game(summary: Mapping[str, Any]) -> PlayedGame:
+def played_game(summary: GameSummary) -> PlayedGame:
     """A summary as the ratings take it."""
     places, sides = tuple(summary["places"]), summary["sides"]
     measures = Measures(

@@ -65,10 +65,10 @@ def _games(facts: ReportData) -> Iterable[Line]:
 def _rulings(facts: ReportData) -> Iterable[Line]:
     yield ("game", "ruling", "bot", "seat", "fault", "rule", "sentence", "consequence")
     for one in facts.rulings:
-        names = ("game", "number", "entrant", "seat", "fault", "rule", "sentence", "consequence")
-        found = [one[name] for name in names]
-        found[3] += 1
-        yield found
+        yield (
+            *(one["game"], one["number"], one["entrant"], one["seat"] + 1),
+            *(one["fault"], one["rule"], one["sentence"], one["consequence"]),
+        )
 
 
 def _seats(facts: ReportData) -> Iterable[Line]:

@@ -8,11 +8,10 @@ the same functions.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from referee.league.league import League
 from referee.league.standings import closed_sets, standings_of
-from referee.league.store import FaultRow, GameRow, SetRow, Store
+from referee.league.store import FaultRow, GameRow, RulingLine, SetRow, Store
 from referee.report.endings import ending_lines
 from referee.report.sanitize import name, sanitize
 from referee.statistics.paired import Meeting, cross_table
@@ -51,7 +50,7 @@ class ReportData:
     meetings: Sequence[Meeting]
     seats: Mapping[str, Sequence[SeatFigure | None]]
     times: Mapping[str, Mapping[int, int]]
-    rulings: Sequence[Mapping[str, Any]]
+    rulings: Sequence[RulingLine]
     faults: Sequence[FaultRow]
     withdrawn: Mapping[str, str]
     roots: Mapping[str, str]

@@ -8,10 +8,10 @@ does not.
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from itertools import zip_longest
-from typing import Any
+from typing import Annotated, Any, NotRequired, TypedDict
 
 from referee.cards import cards_text, hand_text, parse_cards
 from referee.rules import (
@@ -33,7 +33,114 @@ from referee.umpire.view import Chair, Turn
 
 FORMAT = "allfours-record/1"
 
-Record = dict[str, Any]
+
+class ProfileRecord(TypedDict):
+    """How faults were penalised."""
+
+    retries: Annotated[int, "Illegal answers to one decision that went back."]
+    forfeit_after: Annotated[int, "Violations that forfeit the game; 0 = never."]
+
+
+class LimitsRecord(TypedDict):
+    """The time limits of a seat."""
+
+    move_us: Annotated[int, "Microseconds for a decision."]
+    bank_us: Annotated[int, "Microseconds in the bank."]
+    game_us: Annotated[int, "Microseconds of charged time in the whole game; 0 = no limit."]
+
+
+class AwardRecord(TypedDict):
+    """Points that were scored during a deal."""
+
+    item: Annotated[str, "What for."]
+    seat: Annotated[int, "By which seat."]
+    points: Annotated[int, "How many."]
+
+
+class DealRecord(TypedDict):
+    """One deal as it was played."""
+
+    dealer: Annotated[int, "The dealer's seat."]
+    pack: Annotated[
+        str,
+        "All 52 cards, top card first. Three to eldest, three to the next, and so on, twice round.",
+    ]
+    bids: Annotated[str, "The calls from eldest on; `-` is a pass."]
+    calls: NotRequired[Annotated[str, "Stand, beg, give and run, in their order."]]
+    turned: NotRequired[Annotated[str, "Cards turned up."]]
+    named: NotRequired[Annotated[str, "The trump that was named."]]
+    kept: NotRequired[Annotated[list[str], "The cards that each seat kept, from eldest on."]]
+    tricks: Annotated[
+        list[str],
+        "The cards of each trick in the order played; the first trick is led by the pitcher, each next one by the winner.",
+    ]
+    ending: NotRequired[Annotated[str, "How the deal ended; lacking where the game ended inside it."]]
+    at_once: NotRequired[Annotated[list[AwardRecord], "Points scored during the deal: item, seat, points of each."]]
+    awards: NotRequired[Annotated[dict[str, int], "Which seat got which item."]]
+    deltas: NotRequired[Annotated[list[int], "What each side's score changed by."]]
+
+
+class IrregularRecord(TypedDict):
+    """A ruling: an input of the umpire other than a legal answer."""
+
+    step: Annotated[int, "How many actions of the game were made before it."]
+    seat: Annotated[int, "Against which seat."]
+    fault: Annotated[str, "[The fault](faults.md)."]
+    rule: Annotated[str, "The clause; empty where none was broken."]
+    sentence: Annotated[str, "What happened, in words."]
+    consequence: Annotated[str, "What followed."]
+    action: NotRequired[Annotated[int, "What was answered, if an action could be read."]]
+    raw: NotRequired[Annotated[str, "A malformed move as bytes, in hexadecimal."]]
+    charged_us: Annotated[int, "The time charged; left out of the result digest, as `volatile` is."]
+
+
+class ResultRecord(TypedDict):
+    """The end of a game."""
+
+    winner: Annotated[int | None, "The side that won, if one did."]
+    reason: Annotated[str, "Why the game ended."]
+    scores: Annotated[list[int], "The score of each side."]
+    places: Annotated[list[int], "The place of each seat, 1 the best."]
+    stakes: Annotated[list[int], "What each seat won or paid."]
+    forfeits: Annotated[list[int], "The seats that forfeited, in that order."]
+
+
+class VolatileRecord(TypedDict):
+    """What differs between two runs of the same game."""
+
+    charged_us: Annotated[list[list[int]], "By seat, the time of each answer in microseconds."]
+
+
+class GameHeading(TypedDict):
+    """Where a game stands in its league; lacking in a record of a game of no league."""
+
+    league: NotRequired[Annotated[str, "The league's name."]]
+    set: NotRequired[Annotated[str, "Its set."]]
+    rotation: NotRequired[Annotated[int, "Its rotation."]]
+    redeal: NotRequired[Annotated[int, "0, and one more each time the set's packs were dealt anew."]]
+    names: NotRequired[Annotated[list[str], "Name and version of the bot at each seat."]]
+
+
+class Record(GameHeading):
+    """One game: every input of the umpire."""
+
+    format: Annotated[str, "The version of the form."]
+    game: Annotated[str, "The fixture."]
+    rules: Annotated[dict[str, Any], "Every house rule of the game."]
+    seat_count: Annotated[int, "How many play."]
+    first_dealer: Annotated[int, "The seat that dealt first."]
+    profile: Annotated[ProfileRecord, "How faults were penalised: `retries`, `forfeit_after`."]
+    limits: Annotated[LimitsRecord, "Time limits of a seat in microseconds: `move_us`, `bank_us`, `game_us`."]
+    deals: Annotated[list[DealRecord], "Every deal."]
+    irregular: Annotated[
+        list[IrregularRecord],
+        "Every ruling: the step of the game, who, which fault and clause, what was sent, what followed.",
+    ]
+    result: Annotated[ResultRecord, "How the game ended: `winner`, `reason`, `scores`, `places`, `stakes`, `forfeits`."]
+    volatile: Annotated[
+        VolatileRecord,
+        "Times, in microseconds, one for each answer. They differ between two runs of the same game, nothing else does.",
+    ]
 
 
 class RecordError(ValueError):
@@ -49,14 +156,14 @@ class RecordError(ValueError):
         self.disputed = disputed
 
 
-def write_record(table: Table, about: Mapping[str, Any]) -> Record:
-    """The record of a finished game. ``about`` is put in front: game, set, rotation, names of the seats and so on."""
+def write_record(table: Table, heading: GameHeading) -> Record:
+    """The record of a finished game, with what its league says of it."""
     spec, result = table.spec, table.result
     if result is None:
         raise RecordError(f"game {spec.key} has no result")
     return {
         "format": FORMAT,
-        **about,
+        **heading,
         "game": spec.key,
         "rules": spec.rules.as_dict(),
         "seat_count": spec.seats,
@@ -94,17 +201,29 @@ _FIELDS = {
 _SHARING = {field: [kind for kind, other in _FIELDS.items() if other == field] for field in _FIELDS.values()}
 
 
-def _write_deal(log: DealLog, spec: GameSpec) -> Record:
-    deal: Record = {"dealer": log.dealer, "pack": cards_text(log.pack), "bids": "", "tricks": _tricks(log, spec.seats)}
+def _write_deal(log: DealLog, spec: GameSpec) -> DealRecord:
+    words: dict[str, list[str]] = {}
+    for kind, action in zip(log.kinds, log.actions, strict=True):
+        if kind is Kind.DISCARD:
+            words.setdefault("kept", []).append(hand_text(action))
+        elif kind is not Kind.PLAY:
+            word = "-" if kind is Kind.BID and not action else action_text(kind, action)
+            words.setdefault(_FIELDS[kind], []).append(word)
+    deal: DealRecord = {
+        "dealer": log.dealer,
+        "pack": cards_text(log.pack),
+        "bids": " ".join(words.get("bids", ())),
+        "tricks": _tricks(log, spec.seats),
+    }
     turned = [event & 0xFF for event in log.history if event >> 16 == EventKind.TURN_UP]
     if turned:
         deal["turned"] = cards_text(turned)
-    for kind, action in zip(log.kinds, log.actions, strict=True):
-        if kind is Kind.DISCARD:
-            deal.setdefault("kept", []).append(hand_text(action))
-        elif kind is not Kind.PLAY:
-            word = "-" if kind is Kind.BID and not action else action_text(kind, action)
-            deal[_FIELDS[kind]] = f"{deal.get(_FIELDS[kind], '')} {word}".lstrip()
+    if "calls" in words:
+        deal["calls"] = " ".join(words["calls"])
+    if "named" in words:
+        deal["named"] = " ".join(words["named"])
+    if "kept" in words:
+        deal["kept"] = words["kept"]
     if log.outcome is not None:
         _write_outcome(deal, log.outcome)
     return deal
@@ -126,7 +245,7 @@ def _tricks(log: DealLog, seats: int) -> list[str]:
     return [cards_text(trick) for trick in tricks]
 
 
-def _write_outcome(deal: Record, outcome: Outcome) -> None:
+def _write_outcome(deal: DealRecord, outcome: Outcome) -> None:
     at_once = [award for award in outcome.awards if award.item in AT_ONCE]
     deal["ending"] = str(outcome.ending)
     if at_once:
@@ -135,8 +254,8 @@ def _write_outcome(deal: Record, outcome: Outcome) -> None:
     deal["deltas"] = list(outcome.deltas)
 
 
-def _write_irregular(item: Irregularity) -> Record:
-    entry: Record = {
+def _write_irregular(item: Irregularity) -> IrregularRecord:
+    entry: IrregularRecord = {
         "step": item.step,
         "seat": item.seat,
         "fault": str(item.fault),
@@ -163,9 +282,9 @@ def canonical(record: object) -> bytes:
         return json.dumps(record, sort_keys=True, separators=(",", ":")).encode()
 
 
-def without_volatile(record: Record) -> Record:
+def without_volatile(record: Record) -> dict[str, Any]:
     """The part of a record that two runs of the same game agree on."""
-    part = {key: value for key, value in record.items() if key != "volatile"}
+    part: dict[str, Any] = {key: value for key, value in record.items() if key != "volatile"}
     part["irregular"] = [
         {key: value for key, value in entry.items() if key != "charged_us"} for entry in record["irregular"]
     ]
@@ -328,7 +447,7 @@ class Actions:
         field = _FIELDS[kind]
         words = self._words.get((deal, field))
         if words is None:
-            value = self._deals[deal].get(field, "")
+            value: Any = self._deals[deal].get(field, "")
             words = " ".join(value).split() if kind is Kind.PLAY else value if kind is Kind.DISCARD else value.split()
             self._words[deal, field] = words
         number = sum(map(done.count, _SHARING[field]))
@@ -337,7 +456,7 @@ class Actions:
         return parse_action(kind, words[number])
 
 
-def _read_irregular(entry: Record) -> Irregularity:
+def _read_irregular(entry: IrregularRecord) -> Irregularity:
     return Irregularity(
         entry["step"],
         entry["seat"],
@@ -358,10 +477,14 @@ def _compare(table: Table, record: Record, rulings: list[Irregularity]) -> None:
     if len(table.irregularities) != len(rulings):
         raise RecordError(f"the record has {len(rulings)} rulings, the umpire {len(table.irregularities)}")
     again = write_record(table, {})
-    for part in ("deals", "result"):
-        found = None if again[part] == record[part] else first_difference(again[part], record[part], part)
-        if found:
-            raise RecordError(_told(found))
+    _confirm("deals", again["deals"], record["deals"])
+    _confirm("result", again["result"], record["result"])
+
+
+def _confirm(part: str, ours: object, recorded: object) -> None:
+    found = None if ours == recorded else first_difference(ours, recorded, part)
+    if found:
+        raise RecordError(_told(found))
 
 
 _NOTHING: Any = object()
@@ -403,7 +526,7 @@ _WITHHELD = ("names", "league", "set", "rotation", "redeal", "game")
 """What a bot is not told before the reveal: who sat where, and by which fixture the game can be found again."""
 
 
-def seat_record(record: Record, seat: int) -> Record:
+def seat_record(record: Record, seat: int) -> dict[str, Any]:
     """What one seat may be given of a record after the game: everything but names, packs, and what others laid away.
 
     The whole pack of each deal is left out, for the other seats' unplayed cards stay hidden until the reveal.
@@ -421,8 +544,8 @@ def seat_record(record: Record, seat: int) -> Record:
     return part
 
 
-def _seat_deal(deal: Record, seat: int, seats: int) -> Record:
-    part = {key: value for key, value in deal.items() if key != "pack"}
+def _seat_deal(deal: DealRecord, seat: int, seats: int) -> dict[str, Any]:
+    part: dict[str, Any] = {key: value for key, value in deal.items() if key != "pack"}
     if "kept" in deal:  # asked from eldest on; the kept cards of the others are left blank
         own = (seat - deal["dealer"] - 1) % seats
         part["kept"] = [kept if place == own else "" for place, kept in enumerate(deal["kept"])]

@@ -1,6 +1,7 @@
 """What a verification has found: counts, divergences, and what nobody can prove."""
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any, Final
@@ -177,6 +178,12 @@ class VerificationResult:
 
 def _counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def object_in(facts: Mapping[str, object], name: str) -> Mapping[str, Any]:
+    """A fact of a league that should be an object; empty if it is none."""
+    found = facts.get(name)
+    return found if isinstance(found, dict) else {}
 
 
 def shown(value: object) -> str:

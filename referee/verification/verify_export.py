@@ -3,12 +3,11 @@
 import hashlib
 import shlex
 from collections.abc import Sequence
-from typing import Any
 
 from referee.league.export import DEFINITION, SCHEMA, definition_toml
 from referee.league.league import League
 from referee.league.store import Exported, GameRow, StoreError
-from referee.league.store.export_format import MANIFEST, dumped, export_schema
+from referee.league.store.export_format import MANIFEST, ExportManifest, dumped, export_schema
 from referee.league.store.exported import PARTS
 from referee.verification.result import Check, Findings
 
@@ -25,25 +24,23 @@ def check_export(source: Exported, league: League, games: Sequence[GameRow], fou
     found.differ(Check.EXPORT, f"{MANIFEST}: files with rows", sorted(manifest["rows"]), sorted(rows))
     found.differ(Check.EXPORT, f"{MANIFEST}: league", manifest["league"], league.name)
     found.differ(Check.EXPORT, f"{MANIFEST}: written_by", bool(manifest["written_by"]), True)
-    for name, words in _commands(manifest, league).items():
-        found.differ(Check.EXPORT, f"{MANIFEST}: {name}", manifest[name], shlex.join(words))
+    folder, published = _folder_of(manifest), ["--commitment", league.commitment]
+    if root := league.facts.get("record_root"):
+        published += ["--record-root", root]
+    verify = shlex.join(["referee", "verify", folder, *published])
+    found.differ(Check.EXPORT, f"{MANIFEST}: verify", manifest["verify"], verify)
+    rerun = shlex.join(["referee", "rerun", folder, "--bots", "FOLDER"])
+    found.differ(Check.EXPORT, f"{MANIFEST}: rerun", manifest["rerun"], rerun)
     if not source.is_first:
         _check_files(source, league, found)
 
 
-def _commands(manifest: dict[str, Any], league: League) -> dict[str, list[str]]:
-    """The commands that the manifest should name, for the folder as it names it."""
+def _folder_of(manifest: ExportManifest) -> str:
+    """The folder as the command to verify it names it."""
     try:
-        folder = (*shlex.split(manifest["verify"]), "", "", "")[2]
+        return (*shlex.split(manifest["verify"]), "", "", "")[2] or "FOLDER"
     except ValueError:
-        folder = ""
-    published = ["--commitment", league.commitment]
-    if league.facts.get("record_root"):
-        published += ["--record-root", league.facts["record_root"]]
-    return {
-        "verify": ["referee", "verify", folder or "FOLDER", *published],
-        "rerun": ["referee", "rerun", folder or "FOLDER", "--bots", "FOLDER"],
-    }
+        return "FOLDER"
 
 
 def _check_files(source: Exported, league: League, found: Findings) -> None:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from referee.cards import cards_text
@@ -42,6 +42,11 @@ class StoredGame:
     row: GameRow
     fixture: FixtureRow
     record: Record
+
+    @property
+    def unchecked(self) -> Mapping[str, Any]:
+        """The record as it was read: anything may stand in it."""
+        return self.record
 
     @property
     def game(self) -> GamePlan:
@@ -94,9 +99,9 @@ def check_game(
 def _header(case: StoredGame, older: bool) -> Divergence | None:
     """Whose game the record says it is, and by which rules and limits it was played."""
     spec = case.plan.spec(case.game, 1)
-    expected: Record = {
+    expected = {
         "format": FORMAT,
-        **case.plan.about(case.game),
+        **case.plan.heading(case.game),
         "game": spec.key,
         "seat_count": spec.seats,
         "first_dealer": spec.first_dealer,
@@ -107,14 +112,14 @@ def _header(case: StoredGame, older: bool) -> Divergence | None:
             "game_us": spec.limits.game_us,
         },
     }
-    found = first_difference(expected, {key: case.record.get(key) for key in expected})
+    found = first_difference(expected, {key: case.unchecked.get(key) for key in expected})
     if found:
         return case.differs(Check.RECORD, found[0], found[2], found[1])
     return _rules(case, spec.rules, older)
 
 
 def _rules(case: StoredGame, rules: RuleSet, older: bool) -> Divergence | None:
-    stored, expected = case.record.get("rules"), rules.as_dict()
+    stored, expected = case.unchecked.get("rules"), rules.as_dict()
     if stored == expected:
         return None
     try:
@@ -129,7 +134,7 @@ def _rules(case: StoredGame, rules: RuleSet, older: bool) -> Divergence | None:
 
 def _packs(case: StoredGame) -> Divergence | None:
     """Every pack follows from the master."""
-    deals = case.record.get("deals")
+    deals = case.unchecked.get("deals")
     if not isinstance(deals, list) or not deals:
         return case.differs(Check.RECORD, "deals", deals, "a list of deals")
     for number, deal in enumerate(deals):
@@ -179,7 +184,7 @@ def _replayed(case: StoredGame, overrun_us: int) -> tuple[Table | None, Divergen
 
 def _rebuilt(case: StoredGame, table: Table) -> Divergence | None:
     """The record that the replayed table writes is the stored one, to the last byte."""
-    again = write_record(table, case.plan.about(case.game))
+    again = write_record(table, case.plan.heading(case.game))
     again["rules"] = case.record["rules"]
     if canonical(again) == canonical(case.record):
         return None
@@ -216,12 +221,12 @@ def _true_row(case: StoredGame, table: Table | None, found: list[Divergence]) ->
         differs = first_difference(summary, row.summary)
         if differs:
             found.append(case.differs(Check.SUMMARY, differs[0], differs[2], differs[1]))
-    return GameRow(row.fixture_id, row.redeal, row.number, own, result, summary)
+    return replace(row, record_digest=own, result_digest=result, summary=summary)
 
 
 def _rulings(case: StoredGame, rulings: Sequence[Mapping[str, Any]] | None) -> Divergence | None:
     """The rows of rulings say what the record says."""
-    irregular = case.record.get("irregular")
+    irregular = case.unchecked.get("irregular")
     if rulings is None or not isinstance(irregular, list):
         return None
     expected = [_ruling_row(case, number, entry) for number, entry in enumerate(irregular)]

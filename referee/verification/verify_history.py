@@ -12,9 +12,9 @@ from typing import Any, Final
 
 from referee.league.league import League
 from referee.league.schedule.schedule import PlannedSet, Schedule
-from referee.league.store import FaultRow, GameRow, SetRow, Source
+from referee.league.store import FaultLine, GameRow, SetRow, Source
 from referee.league.store.export_format import FILES, LEAGUE
-from referee.league.store.public import PRIVATE
+from referee.league.store.facts import PRIVATE, AttemptLine, CodeVersions, EarlierSeason
 from referee.league.void_reasons import (
     INTERRUPTED,
     MOST_NO_CONTESTS,
@@ -23,7 +23,7 @@ from referee.league.void_reasons import (
     withdrawn_from,
 )
 from referee.umpire.faults import Fault
-from referee.verification.result import Check, Divergence, Findings, shown
+from referee.verification.result import Check, Divergence, Findings, object_in, shown
 
 _TIME: Final = re.compile(r"\d{4}-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-6]\d\.\d{3}\+00:00")
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
@@ -94,8 +94,7 @@ def check_facts(league: League, schedule: Schedule, sets: Mapping[str, SetRow], 
     notes = list(facts.get("notes", ()))
     found.differ(Check.FACTS, "notes on the schedule", notes[: len(schedule.notes)], list(schedule.notes))
     found.differ(Check.FACTS, "length of the master", len(league.master), 32)
-    code = facts.get("code")
-    named = isinstance(code, dict) and code.keys() == {"referee", "source", "house", "python"}
+    code, named = facts.get("code"), object_in(facts, "code").keys() == CodeVersions.__annotations__.keys()
     found.differ(Check.FACTS, "code", code, code if named else "versions of referee, source, house and python")
     seen: set[str] = set()
     for number, entry in enumerate(facts.get("earlier", ()), 1):
@@ -108,13 +107,12 @@ def check_facts(league: League, schedule: Schedule, sets: Mapping[str, SetRow], 
         seen |= set(ids)
 
 
-_EARLIER: Final = ["commitment", "digest", "master", "sets"]
+_EARLIER: Final = sorted(EarlierSeason.__annotations__)
 
 
 def played_with(league: League) -> object:
     """The version of Referee that began the league."""
-    code = league.facts.get("code")
-    return code.get("referee") if isinstance(code, dict) else None
+    return object_in(league.facts, "code").get("referee")
 
 
 def kept_sets(league: League) -> frozenset[str]:
@@ -139,7 +137,7 @@ class HistoryCheck:
         self._planned = {planned.id: planned for planned in schedule.sets}
         self._fixtures = {fixture.id: planned for planned in schedule.sets for fixture in planned.fixtures}
         self._entrants = source.entrants()
-        self._gone = {key: one["withdrawn"] for key, one in self._entrants.items() if one.get("withdrawn")}
+        self._gone = {key: gone for key, one in self._entrants.items() if (gone := one["withdrawn"])}
         self._attempts = [row for row in source.attempts() if self._is_attempt(row)]
         self._faults = source.faults()
         self._kept = kept_sets(league)
@@ -159,7 +157,7 @@ class HistoryCheck:
     def _odd(self, check: Check, what: str, says: object, should: str) -> None:
         self._found.add(Divergence(check, what, shown(says), should))
 
-    def _is_attempt(self, row: Mapping[str, Any]) -> bool:
+    def _is_attempt(self, row: AttemptLine) -> bool:
         """Whether it is one that can be looked at: numbers, and a fixture of the schedule."""
         number = shown(row["id"])
         planned = self._fixtures.get(row["fixture_id"])
@@ -219,7 +217,7 @@ class HistoryCheck:
         evidence: set[tuple[str, int]] = set()
         for row in self._attempts:
             planned = self._fixtures[row["fixture_id"]]
-            remote = any(self._entrants.get(key, {}).get("remote") for key in planned.table)
+            remote = any(key in self._entrants and self._entrants[key].get("remote") for key in planned.table)
             died = row["outcome"] == "STOPPED" and row["reason"] == INTERRUPTED
             if died or (row["outcome"] == "NO_CONTEST" and remote):
                 evidence.add((planned.id, row["redeal"]))
@@ -304,7 +302,7 @@ class HistoryCheck:
                 return
 
 
-def _of_a_fault(row: FaultRow, entrants: Mapping[str, Any]) -> Iterator[tuple[str, object, bool, str]]:
+def _of_a_fault(row: FaultLine, entrants: Mapping[str, Any]) -> Iterator[tuple[str, object, bool, str]]:
     yield "time", row.at, bool(_TIME.fullmatch(row.at)), "a time in UTC, with milliseconds"
     yield "entrant", row.entrant, row.entrant in entrants, "an entrant"
     yield "kind", row.fault, row.fault in tuple(Fault), "one of the fault table"

@@ -19,7 +19,7 @@ from referee.league.store.chain import FIRST_SCHEME, SCHEME
 from referee.statistics.bootstrap import RESAMPLES
 from referee.umpire.fallback_player import FALLBACK_VERSION
 from referee.umpire.record import first_difference
-from referee.verification.result import Check, Divergence, Findings, shown
+from referee.verification.result import Check, Divergence, Findings, object_in, shown
 
 MOST_RESAMPLES: Final = 20_000
 """Stored standings that claim more resamples are not recomputed as they claim: it would take for ever."""
@@ -35,8 +35,7 @@ def check_definition(league: League, found: Findings, published: str | None) -> 
     if changed:
         found.differ(Check.DEFINITION, f"definition.{changed[0]}", changed[2], changed[1])
     found.differ(Check.DEFINITION, "name of the league", league.name, definition.tournament.name)
-    code = facts.get("code")
-    ours = isinstance(code, dict) and code.get("referee") == __version__  # an earlier version knew fewer house rules
+    ours = object_in(facts, "code").get("referee") == __version__  # an earlier version knew fewer house rules
     rules = first_difference(rules_of(definition).as_dict(), facts["rules"] if ours else league.rules.as_dict())
     if rules:
         found.differ(Check.DEFINITION, f"rules.{rules[0]}", rules[2], rules[1])
@@ -195,7 +194,7 @@ def check_standings(league: League, sets: Sequence[SetRow], games: Sequence[Game
         if league.facts.get("state") == "finished" and scheme_of(league.facts) == SCHEME:
             found.differ(Check.STANDINGS, "standings of a finished league", None, "standings")
         return
-    claims = stored if isinstance(stored, dict) else {}
+    claims = object_in(league.facts, "standings")
     resamples = claims.get("resamples")
     sane = isinstance(resamples, int) and 1 <= resamples <= MOST_RESAMPLES
     try:
@@ -204,8 +203,7 @@ def check_standings(league: League, sets: Sequence[SetRow], games: Sequence[Game
         found.add(Divergence(Check.STANDINGS, "they cannot be computed again", shown(str(error)), ""))
         return
     ours = json.loads(json.dumps(table.to_json()))
-    code = league.facts.get("code")
-    early = isinstance(code, dict) and str(code.get("referee")).startswith("0.1.")
+    early = str(object_in(league.facts, "code").get("referee")).startswith("0.1.")
     if (
         early and "method" not in claims
     ):  # intervals and ranks of 0.1 were made in another way; what was counted was not
@@ -270,8 +268,7 @@ def notes(league: League, sets: Sequence[SetRow], superseded: int) -> Iterator[s
     if kept:
         commitments = ", ".join(str(entry["commitment"]) for entry in facts["earlier"])
         yield f"Sets kept from earlier seasons: {kept}, with packs that were committed to then: {commitments}"
-    code = facts.get("code")
-    played = code if isinstance(code, dict) else {}
+    played = object_in(facts, "code")
     if played.get("house") != FALLBACK_VERSION:
         yield f"Played with house@{played.get('house')}, replayed with house@{FALLBACK_VERSION}: games with forfeits may differ."
     if played.get("referee") != __version__:

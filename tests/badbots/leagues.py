@@ -249,7 +249,7 @@ def expected(plan: LeaguePlan, game: GamePlan) -> str:
     found: list[Record] = []
 
     def finish(table: Table) -> Record:
-        found.append(write_record(table, plan.about(game)))
+        found.append(write_record(table, plan.heading(game)))
         return found[-1]
 
     ids = count(1)

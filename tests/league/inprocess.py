@@ -132,7 +132,7 @@ def record_of(players: Mapping[str, Player], *, fixture: int = 0, **shape: Any) 
         bots={name: BotPlan(name, "1", None) for name in players},
         log_dir=Path(),
     )
-    return write_record(play_game(league, game, players), league.about(game))
+    return write_record(play_game(league, game, players), league.heading(game))
 
 
 def play_game(plan_: LeaguePlan, game: GamePlan, players: Mapping[str, Player]) -> Table:
@@ -189,7 +189,7 @@ class InProcess(Runner):
                 break
             self.left -= 1
             table = play_game(self._plan, game, self.players)
-            self._event_sink.finished(game, table, write_record(table, self._plan.about(game)))
+            self._event_sink.finished(game, table, write_record(table, self._plan.heading(game)))
         self._event_sink.end("stopped")
 
 

@@ -70,7 +70,7 @@ class Pool:
         played = BufferSink()
         for game in (game for leg in legs for game in leg):
             table = play_game(plan_, game, self._players)
-            played.finished(game, table, write_record(table, plan_.about(game)))
+            played.finished(game, table, write_record(table, plan_.heading(game)))
         future: Future[Any] = Future()
         future.set_result(played.events)
         return future

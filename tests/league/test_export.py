@@ -4,7 +4,8 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from types import NoneType
+from typing import Annotated, Any, NotRequired, get_args, get_origin, get_type_hints, is_typeddict
 
 import jsonschema
 import pytest
@@ -14,7 +15,7 @@ from referee.league.export import write_export
 from referee.league.league import LeagueError, read_league
 from referee.league.roots import record_root, result_root
 from referee.league.store import Exported, Store, StoreError, chain_next, chain_start
-from referee.league.store.export_format import FILES, FORMAT, dumped, export_schema
+from referee.league.store.export_format import FILES, FORMAT, LINES, dumped, export_schema
 from referee.umpire.fallback_player import fallback_move
 from referee.umpire.record import canonical, record_digest, result_digest
 from referee.verification.result import Check, Divergence, VerificationResult
@@ -103,6 +104,44 @@ def cover_up(folder: Path) -> None:
 
 
 # A sound export.
+
+
+def misfits(value: Any, kind: Any, place: str) -> list[str]:
+    """Where a JSON value is not of a type of the package, all the way down."""
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin in (Annotated, NotRequired):
+        return misfits(value, arguments[0], place)
+    if is_typeddict(kind):
+        hints = get_type_hints(kind)
+        odd = [f"{place}: lacks {name}" for name in kind.__required_keys__ - value.keys()]
+        odd += [f"{place}: {name} is of no type" for name in value.keys() - hints.keys()]
+        return odd + [one for name in value.keys() & hints.keys() for one in misfits(value[name], hints[name], name)]
+    if origin is list:
+        return [one for item in value for one in misfits(item, arguments[0], place)]
+    if origin is tuple:
+        return [f"{place}: {value!r}"] if not all(isinstance(item, str) for item in value) else []
+    if origin is dict:
+        return [one for item in value.values() for one in misfits(item, arguments[1], place)]
+    allowed = arguments or (kind,)
+    sound = Any in allowed or object in allowed or type(value) in allowed or (float in allowed and type(value) is int)
+    return [] if sound else [f"{place}: {value!r} is no {kind}"]
+
+
+def test_all_that_is_written_has_the_type_that_the_package_gives_it(exported: Path) -> None:
+    manifest = json.loads((exported / "export.json").read_bytes())
+    first = Path(__file__).parents[1] / "data" / "of_0_1_0" / "export"
+    assert manifest["format"] == FORMAT
+    seen = set()
+    for folder in (exported, first):
+        for name, kind in LINES.items():
+            whole = [json.loads((folder / name).read_bytes())] if name.endswith(".json") else lines(folder, name)
+            hints = get_type_hints(kind, include_extras=True)
+            for line in whole:
+                for field, value in line.items():
+                    seen.add((name, field, type(value)))
+                    assert misfits(value, hints[field], f"{folder.name}/{name}: {field}") == []
+    assert ("records.jsonl", "record", dict) in seen
+    assert ("entrants.jsonl", "withdrawn", NoneType) in seen
 
 
 def test_an_export_is_verified_to_the_same_verdict_as_its_store(stored: Path, exported: Path) -> None:

@@ -65,7 +65,7 @@ class Legs(InProcess):
                 self._event_sink.no_contest(game, "the referee stalled")
             elif not self._event_sink.gone.keys() & set(game.seats):
                 table = play_game(self._plan, game, self.players)
-                self._event_sink.finished(game, table, write_record(table, self._plan.about(game)))
+                self._event_sink.finished(game, table, write_record(table, self._plan.heading(game)))
         self.after_leg()
         self._event_sink.end("stopped" if self._stopping.is_set() else "a bot was withdrawn")
 
@@ -369,7 +369,7 @@ class Pool:
                 event_sink.no_contest(game, "the referee stalled")
                 continue
             table = play_game(plan_, game, PLAYERS)
-            event_sink.finished(game, table, write_record(table, plan_.about(game)))
+            event_sink.finished(game, table, write_record(table, plan_.heading(game)))
         future.set_result(event_sink.events)
         return future
 

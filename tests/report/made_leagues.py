@@ -12,7 +12,7 @@ from referee.league.league import League, begin, plan_of, read_league
 from referee.league.plan import GamePlan
 from referee.league.schedule.schedule import Fixture
 from referee.league.store import FixtureRow, Store
-from referee.league.store.schema import Finished
+from referee.league.store.facts import FinishedGame
 from referee.league.summary import summarise
 from referee.rules import Action, Keeps, Kind
 from referee.umpire.fallback_player import fallback_move
@@ -125,8 +125,8 @@ class _Match:
             self._turn(table, fixture, rng)
         (attempt,) = store.begin([(fixture.id, 0)])
         row = FixtureRow(fixture.id, fixture.set_id, fixture.rotation, fixture.seats)
-        record = write_record(table, self._plan.about(game))
-        store.finish_games([Finished(attempt, row, 0, record, summarise(table, fixture.seats, fixture.set_id))])
+        record = write_record(table, self._plan.heading(game))
+        store.finish_games([FinishedGame(attempt, row, 0, record, summarise(table, fixture.seats, fixture.set_id))])
 
     def _turn(self, table: Table, fixture: Fixture, rng: random.Random) -> None:
         turn = table.open

@@ -116,7 +116,7 @@ class Scattered(InProcess):
         self._event_sink.begin(games)
         for game in random.Random(len(games)).sample(games, len(games)):  # noqa: S311  # repeatable on purpose
             table = play_game(self._plan, game, self.players)
-            self._event_sink.finished(game, table, write_record(table, self._plan.about(game)))
+            self._event_sink.finished(game, table, write_record(table, self._plan.heading(game)))
         self._event_sink.end("stopped")
 
 

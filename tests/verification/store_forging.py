@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from referee.league.store.facts import entrant_line
 from referee.league.store.json_text import column
-from referee.league.store.public import public_entrant
 from referee.umpire.record import canonical
 from tests.verification.forging import Path_, at, changes, fit, places
 
@@ -253,7 +253,7 @@ def cover_store(tables: Tables, folder: Path) -> Tables:
 
 
 def _entrant(row: Row) -> Row:
-    return public_entrant(row["key"], {**row["about"], "withdrawn": row["withdrawn"]})
+    return entrant_line(row["key"], {**row["about"], "withdrawn": row["withdrawn"]})
 
 
 def covered(tables: Tables, folder: Path) -> Tables:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from referee.league.plan import GamePlan
-from referee.league.store import Finished, FixtureRow, Store
+from referee.league.store import FinishedGame, FixtureRow, GameSummary, Store
 from referee.league.summary import summarise
 from referee.umpire.events import Ruling
 from referee.umpire.faults import Fault
@@ -18,7 +18,7 @@ from referee.umpire.table import Table
 class LeagueObserver(Protocol):
     """Whoever watches a league being played: the terminal, a test."""
 
-    def game(self, game: GamePlan, summary: Mapping[str, Any]) -> None:
+    def game(self, game: GamePlan, summary: GameSummary) -> None:
         """A game was stored."""
 
     def ruling(self, game: GamePlan, entrant: str, sentence: str) -> None:
@@ -90,7 +90,7 @@ class StoreSink:
         self._store, self._listener = store, listener
         self._attempts: dict[str, int] = {}
         self._processes: list[Mapping[str, object]] = []
-        self._ready: list[tuple[GamePlan, Finished]] = []
+        self._ready: list[tuple[GamePlan, FinishedGame]] = []
         self._stored_at = 0.0
         self.again: list[GamePlan] = []
         self.gone: dict[str, str] = {}
@@ -105,11 +105,11 @@ class StoreSink:
         """Stores a finished game."""
         self.stored(game, record, summarise(table, game.seats, game.set_id))
 
-    def stored(self, game: GamePlan, record: Record, summary: Mapping[str, Any]) -> None:
+    def stored(self, game: GamePlan, record: Record, summary: GameSummary) -> None:
         """Stores a finished game whose summary is made already."""
         row = FixtureRow(game.fixture_id, game.set_id, game.rotation, game.seats)
         attempt = self._attempts.pop(game.fixture_id)
-        self._ready.append((game, Finished(attempt, row, game.redeal, record, summary)))
+        self._ready.append((game, FinishedGame(attempt, row, game.redeal, record, summary)))
         self.tick()
 
     def tick(self) -> None:

@@ -292,7 +292,7 @@ class Leg:
     def _record(self, table: Table, game: GamePlan) -> Record | None:
         """The record of a game that has a result and can be written down."""
         try:
-            return None if table.result is None else write_record(table, self.plan.about(game))
+            return None if table.result is None else write_record(table, self.plan.heading(game))
         except Exception:  # noqa: BLE001  # one game is spoiled by it, not the league
             _LOG.exception("game %s: %s", game.fixture_id, _UNWRITTEN)
             return None

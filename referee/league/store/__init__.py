@@ -6,27 +6,35 @@ process writes: ``Store.write`` takes a lock that dies with the process. Times a
 
 from referee.league.store.chain import chain_end, chain_next, chain_start, fold_root
 from referee.league.store.exported import Exported
-from referee.league.store.schema import (
+from referee.league.store.facts import (
+    EntrantFacts,
+    FaultLine,
     FaultRow,
-    Finished,
+    FinishedGame,
     FixtureRow,
     GameRow,
-    NoGameError,
-    NoLeagueError,
+    GameSummary,
+    LeagueFacts,
+    RulingLine,
     SetRow,
-    StoreError,
 )
+from referee.league.store.schema import NoGameError, NoLeagueError, StoreError
 from referee.league.store.source import Source
 from referee.league.store.store import Store, now
 
 __all__ = [
+    "EntrantFacts",
     "Exported",
+    "FaultLine",
     "FaultRow",
-    "Finished",
+    "FinishedGame",
     "FixtureRow",
     "GameRow",
+    "GameSummary",
+    "LeagueFacts",
     "NoGameError",
     "NoLeagueError",
+    "RulingLine",
     "SetRow",
     "Source",
     "Store",

@@ -9,12 +9,31 @@ import stat
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Any, Final, cast
 
-from referee.league.store.export_format import FILES, FIRST_FORMAT, FORMAT, LEAGUE, MANIFEST, dumped, misfit
+from referee.league.store.export_format import (
+    FILES,
+    FIRST_FORMAT,
+    FORMAT,
+    LEAGUE,
+    MANIFEST,
+    ExportManifest,
+    dumped,
+    misfit,
+)
+from referee.league.store.facts import (
+    AttemptLine,
+    EntrantFacts,
+    FaultLine,
+    FixtureRow,
+    GameRow,
+    LeagueFacts,
+    RulingLine,
+    SetRow,
+    public_facts,
+)
 from referee.league.store.json_text import MOST_BYTES, TextError, read_json
-from referee.league.store.public import public_facts
-from referee.league.store.schema import FaultRow, FixtureRow, GameRow, NoGameError, NoLeagueError, SetRow, StoreError
+from referee.league.store.schema import NoGameError, NoLeagueError, StoreError
 from referee.umpire.record import Record, canonical
 
 PARTS: Final = ("entrants", "sets", "fixtures", "games", "rulings", "attempts", "faults")
@@ -43,7 +62,7 @@ class Exported:
                 f"{folder / MANIFEST} has the form {told!r}; this Referee reads {FORMAT!r} and {FIRST_FORMAT!r}: "
                 "if it comes from a newer one, update Referee"
             )
-        self._manifest = self._known(MANIFEST, "", manifest)
+        self._manifest = cast("ExportManifest", self._known(MANIFEST, "", manifest))
         self._places: dict[int, int] | None = None
 
     @property
@@ -52,55 +71,53 @@ class Exported:
         return self._folder
 
     @property
-    def manifest(self) -> dict[str, Any]:
+    def manifest(self) -> ExportManifest:
         """What the folder says of itself."""
-        return dict(self._manifest)
+        return self._manifest
 
-    def league(self) -> dict[str, Any]:
+    def league(self) -> LeagueFacts:
         """What is fixed for the league. The folder of its definition is unknown here: it is the export's."""
-        facts = self._known(LEAGUE, "", self._read(LEAGUE))
+        facts = cast("LeagueFacts", self._known(LEAGUE, "", self._read(LEAGUE)))
         if not self._first and public_facts(facts) != facts:
             raise StoreError(f"{self._folder / LEAGUE}: host, skipped: it holds what is never exported")
-        return {**facts, "folder": str(self._folder)}
+        facts["folder"] = str(self._folder)
+        return facts
 
-    def entrants(self) -> dict[str, dict[str, Any]]:
+    def entrants(self) -> dict[str, EntrantFacts]:
         """The entrants in the order of entry."""
-        found: dict[str, dict[str, Any]] = {}
+        found: dict[str, EntrantFacts] = {}
         for number, line in enumerate(self._lines("entrants"), 1):
             if line["key"] in found:
                 raise StoreError(
                     f"{self._folder / 'entrants.jsonl'}, line {number}: key: an entrant stands there twice"
                 )
-            found[line.pop("key")] = line
+            found[line.pop("key")] = cast("EntrantFacts", line)
         return found
 
     def sets(self) -> list[SetRow]:
         """All sets in schedule order."""
-        names = tuple(FILES["sets.jsonl"]["properties"])
-        return [SetRow(**{name: line[name] for name in names}) for line in self._lines("sets")]
+        return [SetRow(**line) for line in self._lines("sets")]
 
     def fixtures(self) -> list[FixtureRow]:
         """All fixtures, by set in schedule order, then by rotation."""
         lines = self._lines("fixtures")
-        return [FixtureRow(line["id"], line["set_id"], line["rotation"], tuple(line["seats"])) for line in lines]
+        return [FixtureRow(**{**line, "seats": tuple(line["seats"])}) for line in lines]
 
     def every_game(self) -> list[GameRow]:
         """All games in the order of the file; their numbers should run from 1."""
-        names = tuple(FILES["games.jsonl"]["properties"])
-        return [GameRow(**{name: line[name] for name in names if name in line}) for line in self._lines("games")]
+        return [GameRow(**line) for line in self._lines("games")]
 
-    def every_ruling(self) -> Iterator[dict[str, Any]]:
+    def every_ruling(self) -> Iterator[RulingLine]:
         """All rulings with the number of their game."""
-        return self._lines("rulings")
+        return (cast("RulingLine", line) for line in self._lines("rulings"))
 
-    def attempts(self) -> Iterator[dict[str, Any]]:
+    def attempts(self) -> Iterator[AttemptLine]:
         """Every go at a fixture in order, and how it ended."""
-        return self._lines("attempts")
+        return (cast("AttemptLine", line) for line in self._lines("attempts"))
 
-    def faults(self) -> list[FaultRow]:
+    def faults(self) -> list[FaultLine]:
         """All faults outside single decisions, oldest first; their logs stayed where they were."""
-        lines = self._lines("faults")
-        return [FaultRow(line["at"], line["entrant"], line["fault"], line["sentence"], "") for line in lines]
+        return [FaultLine(**line) for line in self._lines("faults")]
 
     def parts(self) -> Iterator[tuple[str, Iterator[Mapping[str, Any]]]]:
         """All that the record root is taken of but the facts of the league: name and lines of each part."""

@@ -6,16 +6,29 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
+from referee.league.store.facts import (
+    AttemptLine,
+    EntrantFacts,
+    FaultLine,
+    FaultRow,
+    FixtureRow,
+    GameRow,
+    LeagueFacts,
+    RulingLine,
+    SetRow,
+    entrant_line,
+    field_names,
+)
 from referee.league.store.json_text import TextError, column, inflate, read_json
-from referee.league.store.public import public_entrant
-from referee.league.store.schema import TABLES, FaultRow, FixtureRow, GameRow, NoGameError, SetRow, StoreError
+from referee.league.store.schema import TABLES, NoGameError, StoreError
 from referee.umpire.record import Record, canonical
 
-_SET: Final = "SELECT id, position, redeal, state, reason, chain, games FROM game_set"
+_SET: Final = f"SELECT {', '.join(field_names(SetRow))} FROM game_set"  # noqa: S608  # our own words
+_SET_COLUMNS: Final = field_names(SetRow)
 _GAME: Final = (
-    "SELECT g.fixture_id, g.redeal, g.number, g.record_digest, g.result_digest, g.summary, g.attempt_id FROM game g"
+    "SELECT g.number, g.fixture_id, g.redeal, g.attempt_id, g.record_digest, g.result_digest, g.summary FROM game g"
 )
 _RULING: Final = (
     "SELECT g.number AS game, r.fixture_id, r.redeal, r.number, r.entrant, r.seat, r.step, r.fault, r.rule, r.sentence,"
@@ -42,19 +55,21 @@ class Reader:
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self.path, self._db = path, connection
 
-    def league(self) -> dict[str, Any]:
+    def league(self) -> LeagueFacts:
         """What is fixed for the league, by key: name, definition, master, commitment, code version and so on."""
-        return {key: read_json(value) for key, value in self._db.execute("SELECT key, value FROM league")}
+        facts = {key: read_json(value) for key, value in self._db.execute("SELECT key, value FROM league")}
+        return cast("LeagueFacts", facts)
 
-    def entrants(self) -> dict[str, dict[str, Any]]:
+    def entrants(self) -> dict[str, EntrantFacts]:
         """The entrants in the order of entry; ``withdrawn`` holds the reason or ``None``."""
         rows = self._db.execute("SELECT key, about, withdrawn FROM entrant ORDER BY position")
-        return {key: {**read_json(about), "withdrawn": withdrawn} for key, about, withdrawn in rows}
+        return {
+            key: cast("EntrantFacts", {**read_json(about), "withdrawn": withdrawn}) for key, about, withdrawn in rows
+        }
 
     def sets(self) -> list[SetRow]:
         """All sets in schedule order."""
-        query = "SELECT id, position, redeal, state, reason, chain, games FROM game_set ORDER BY position"
-        return [SetRow(*row) for row in self._db.execute(query)]
+        return list(map(_set, self._db.execute(f"{_SET} ORDER BY position")))
 
     def fixtures(self) -> list[FixtureRow]:
         """All fixtures, by set in schedule order, then by rotation."""
@@ -100,7 +115,7 @@ class Reader:
             raise StoreError(f"{self.path}: the record of game {number} is not written canonically")
         if not isinstance(record, dict):
             raise StoreError(f"{self.path}: the record of game {number} is no JSON object")
-        return record
+        return cast("Record", record)
 
     def oddities(self) -> Iterator[str]:
         """What stands in the file otherwise than a referee writes it, each in a sentence: for a verification.
@@ -145,33 +160,34 @@ class Reader:
         finally:
             self._db.execute("ROLLBACK")
 
-    def rulings(self) -> list[dict[str, Any]]:
+    def rulings(self) -> list[RulingLine]:
         """All rulings of scored games with the number of their game."""
-        return list(
-            self._lines(
-                f"{_RULING} JOIN game g USING (fixture_id, redeal)"
-                " JOIN fixture f ON f.id = r.fixture_id JOIN game_set s ON s.id = f.set_id AND s.redeal = r.redeal"
-                " ORDER BY g.number, r.number"
-            )
+        rows = self._rows(
+            f"{_RULING} JOIN game g USING (fixture_id, redeal)"
+            " JOIN fixture f ON f.id = r.fixture_id JOIN game_set s ON s.id = f.set_id AND s.redeal = r.redeal"
+            " ORDER BY g.number, r.number"
         )
+        return [cast("RulingLine", row) for row in rows]
 
-    def every_ruling(self) -> Iterator[dict[str, Any]]:
+    def every_ruling(self) -> Iterator[RulingLine]:
         """All rulings with the number of their game (``None`` if there is no such game), those of earlier packs too."""
-        return self._lines(f"{_RULING} LEFT JOIN game g USING (fixture_id, redeal) ORDER BY g.number, r.number")
+        rows = self._rows(f"{_RULING} LEFT JOIN game g USING (fixture_id, redeal) ORDER BY g.number, r.number")
+        return (cast("RulingLine", row) for row in rows)
 
     def parts(self) -> Iterator[tuple[str, Iterator[Mapping[str, Any]]]]:
         """All that the record root is taken of but the facts of the league: name and lines of each part, as exported."""
-        yield "entrants", (public_entrant(key, about) for key, about in self.entrants().items())
+        yield "entrants", (entrant_line(key, about) for key, about in self.entrants().items())
         yield "sets", map(asdict, self.sets())
         yield "fixtures", map(asdict, self.fixtures())
         yield "games", map(asdict, map(_game, self._db.execute(f"{_GAME} ORDER BY g.number")))
         yield "rulings", self.every_ruling()
         yield "attempts", self.attempts()
-        yield "faults", self._lines("SELECT at, entrant, fault, sentence FROM fault ORDER BY id")
+        yield "faults", self._rows(f"SELECT {', '.join(field_names(FaultLine))} FROM fault ORDER BY id")  # noqa: S608
 
-    def attempts(self) -> Iterator[dict[str, Any]]:
+    def attempts(self) -> Iterator[AttemptLine]:
         """Every go at a fixture in order, and how it ended; without the processes that saw it."""
-        return self._lines("SELECT id, fixture_id, redeal, started, ended, outcome, reason FROM attempt ORDER BY id")
+        rows = self._rows(f"SELECT {', '.join(field_names(AttemptLine))} FROM attempt ORDER BY id")  # noqa: S608
+        return (cast("AttemptLine", row) for row in rows)
 
     def faults(self) -> list[FaultRow]:
         """All faults outside single decisions, oldest first."""
@@ -188,7 +204,7 @@ class Reader:
     def sets_of(self, ids: Iterable[str]) -> dict[str, SetRow]:
         """These sets by id."""
         rows = self._for_each(f"{_SET} WHERE id IN", list(ids))
-        return {row[0]: SetRow(*row) for row in rows}
+        return {one.id: one for one in map(_set, rows)}
 
     def played(self, set_ids: Iterable[str]) -> set[tuple[str, int]]:
         """The finished games of these sets: (fixture, redeal)."""
@@ -199,7 +215,7 @@ class Reader:
         """How many scored games there are: those of each set's present redeal."""
         return int(self._db.execute("SELECT coalesce(sum(games), 0) FROM game_set").fetchone()[0])
 
-    def _lines(self, query: str) -> Iterator[dict[str, Any]]:
+    def _rows(self, query: str) -> Iterator[dict[str, Any]]:
         """The rows of a query, each by the names of its columns."""
         cursor = self._db.execute(query)
         names = [column[0] for column in cursor.description]
@@ -211,6 +227,18 @@ class Reader:
             yield from self._db.execute(f"{query} ({', '.join('?' * len(some))})", some)
 
 
+def _set(row: Sequence[Any]) -> SetRow:
+    return SetRow(**dict(zip(_SET_COLUMNS, row, strict=True)))
+
+
 def _game(row: Sequence[Any]) -> GameRow:
-    fixture, redeal, number, record, result, summary, attempt = row
-    return GameRow(fixture, redeal, number, record, result, read_json(summary), attempt)
+    number, fixture, redeal, attempt, record, result, summary = row
+    return GameRow(
+        number=number,
+        fixture_id=fixture,
+        redeal=redeal,
+        attempt=attempt,
+        record_digest=record,
+        result_digest=result,
+        summary=read_json(summary),
+    )

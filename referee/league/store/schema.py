@@ -4,9 +4,7 @@ import os
 import sqlite3
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 SCHEMA_VERSION = 2
 """Version 1 is that of Referee 0.1.0: the same tables, another record root, JSON with the keys as they came."""
@@ -84,67 +82,6 @@ class NoGameError(StoreError):
     """The league has no game, or no record of a game, with the number that was asked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class SetRow:
-    """A set of the schedule. ``position`` is its place in the schedule, ``chain`` the head of its hash chain."""
-
-    id: str
-    position: int
-    redeal: int = 0
-    state: str = "OPEN"
-    reason: str | None = None
-    chain: str = ""
-    games: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class FixtureRow:
-    """One game of the schedule: which entrant sits where."""
-
-    id: str
-    set_id: str
-    rotation: int
-    seats: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class GameRow:
-    """A finished game. ``number`` counts games in the order in which they were stored, from 1.
-
-    ``attempt`` is the number of the attempt that came to this result; an export of 0.1.0 does not tell it.
-    """
-
-    fixture_id: str
-    redeal: int
-    number: int
-    record_digest: str
-    result_digest: str
-    summary: dict[str, Any]
-    attempt: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """A finished game about to be stored: its attempt, fixture, redeal, record and summary."""
-
-    attempt: int
-    fixture: FixtureRow
-    redeal: int
-    record: dict[str, Any]
-    summary: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class FaultRow:
-    """A fault of an entrant outside any single decision: a crash, a failed start."""
-
-    at: str
-    entrant: str
-    fault: str
-    sentence: str
-    log: str
-
-
 def check_file(path: Path) -> None:
     """Raises ``StoreError`` unless there is a plain file with something in it."""
     try:
@@ -187,7 +124,7 @@ def check_tables(path: Path, db: sqlite3.Connection) -> None:
         )
 
 
-def missing_facts(facts: Mapping[str, Any]) -> str:
+def missing_facts(facts: Mapping[str, object]) -> str:
     """The facts of a league that are not there, in words; empty if all are."""
     return ", ".join(name for name in FACTS if name not in facts)
 

@@ -1,11 +1,20 @@
 """What a league can be read back from: its store, or anything that holds the same facts."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
 
-from referee.league.store.schema import FaultRow, FixtureRow, GameRow, SetRow
+from referee.league.store.facts import (
+    AttemptLine,
+    EntrantFacts,
+    FaultLine,
+    FixtureRow,
+    GameRow,
+    LeagueFacts,
+    RulingLine,
+    SetRow,
+)
 from referee.umpire.record import Record
 
 
@@ -16,10 +25,10 @@ class Source(Protocol):
     def path(self) -> Path:
         """Where it is kept; errors name it."""
 
-    def league(self) -> dict[str, Any]:
+    def league(self) -> LeagueFacts:
         """What is fixed for the league, by key."""
 
-    def entrants(self) -> Mapping[str, dict[str, Any]]:
+    def entrants(self) -> Mapping[str, EntrantFacts]:
         """The entrants in the order of entry."""
 
     def sets(self) -> list[SetRow]:
@@ -34,13 +43,13 @@ class Source(Protocol):
     def record(self, number: int) -> Record:
         """The record of the game with that number; raises ``StoreError``."""
 
-    def every_ruling(self) -> Iterable[dict[str, Any]]:
+    def every_ruling(self) -> Iterable[RulingLine]:
         """All rulings with the number of their game."""
 
-    def attempts(self) -> Iterable[dict[str, Any]]:
+    def attempts(self) -> Iterable[AttemptLine]:
         """Every go at a fixture in order, and how it ended."""
 
-    def faults(self) -> list[FaultRow]:
+    def faults(self) -> Sequence[FaultLine]:
         """All faults outside single decisions, oldest first."""
 
     def parts(self) -> Iterable[tuple[str, Iterable[Mapping[str, Any]]]]:

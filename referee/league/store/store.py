@@ -14,14 +14,13 @@ from pathlib import Path
 from typing import IO, Any, Self
 
 from referee.league.store.chain import FIRST_SCHEME, chain_next, chain_start
+from referee.league.store.facts import BotFacts, FinishedGame, FixtureRow, LeagueFacts
 from referee.league.store.json_text import MOST_BYTES, column
 from referee.league.store.reader import Reader
 from referee.league.store.schema import (
     KEEP,
     SCHEMA,
     SCHEMA_VERSION,
-    Finished,
-    FixtureRow,
     NoLeagueError,
     StoreError,
     check_file,
@@ -57,7 +56,7 @@ class Store(Reader):
         self._latest = ""
 
     @classmethod
-    def create(cls, path: Path, league: Mapping[str, Any]) -> Self:
+    def create(cls, path: Path, league: LeagueFacts) -> Self:
         """A new store, readable by its owner alone (it holds the master). Raises ``StoreError`` if the file exists."""
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
@@ -211,7 +210,7 @@ class Store(Reader):
         with self._transaction() as db:
             db.executemany("INSERT OR REPLACE INTO league VALUES (?, ?)", [(k, column(v)) for k, v in values.items()])
 
-    def add_entrants(self, entrants: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
+    def add_entrants(self, entrants: Sequence[tuple[str, BotFacts]]) -> None:
         """Enters the entrants, by key, with all that is known about them."""
         with self._transaction() as db:
             db.executemany(
@@ -286,7 +285,7 @@ class Store(Reader):
                 (self._now(), outcome, reason, attempt),
             )
 
-    def finish_games(self, finished: Sequence[Finished]) -> None:
+    def finish_games(self, finished: Sequence[FinishedGame]) -> None:
         """Stores finished games, all in one transaction; a second result of one is refused, and the others with it."""
         with self._transaction() as db:
             number = int(db.execute("SELECT coalesce(max(number), 0) FROM game").fetchone()[0])
@@ -294,7 +293,7 @@ class Store(Reader):
                 number += 1
                 self._insert_game(db, number, game)
 
-    def _insert_game(self, db: sqlite3.Connection, number: int, game: Finished) -> None:
+    def _insert_game(self, db: sqlite3.Connection, number: int, game: FinishedGame) -> None:
         fixture, record, written = game.fixture, game.record, canonical(game.record)
         key, digest = (fixture.id, game.redeal), hashlib.sha256(written).hexdigest()
         blob, result = zlib.compress(written, _COMPRESSION), result_digest(record)
@@ -302,12 +301,14 @@ class Store(Reader):
             "INSERT INTO game VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (*key, game.attempt, number, blob, digest, result, column(game.summary)),
         )
-        fields = ("step", "fault", "rule", "sentence", "consequence")
         db.executemany(
             "INSERT INTO ruling (fixture_id, redeal, number, entrant, seat, step, fault, rule, sentence, consequence)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [
-                (*key, i, fixture.seats[entry["seat"]], entry["seat"], *(entry[name] for name in fields))
+                (
+                    *(*key, i, fixture.seats[entry["seat"]], entry["seat"], entry["step"]),
+                    *(entry["fault"], entry["rule"], entry["sentence"], entry["consequence"]),
+                )
                 for i, entry in enumerate(record["irregular"])
             ],
         )

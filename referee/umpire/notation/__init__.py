@@ -6,14 +6,13 @@ Whatever stands in a record, the text is harmless in a terminal.
 """
 
 from collections.abc import Collection, Iterator
-from typing import Any
 
 from referee.cards import parse_cards
 from referee.rules import Action, Deal, Game, Kind
 from referee.umpire.notation.head import head
 from referee.umpire.notation.page import Page
 from referee.umpire.notation.style import Style, wrapped
-from referee.umpire.record import Actions, Record, RecordError, spec_of
+from referee.umpire.record import Actions, DealRecord, Record, RecordError, spec_of
 
 __all__ = ["write_down"]
 
@@ -45,7 +44,7 @@ class _Walk:
         self._rules, self._seats = spec.rules, spec.seats
         self._game = Game(spec.rules, spec.seats, spec.first_dealer)
         self._actions = Actions(record)
-        self._rulings: list[Any] = list(record["irregular"])
+        self._rulings = list(record["irregular"])
         self._ruled = self._step = 0
 
     def lines(self, chosen: Collection[int] | None) -> Iterator[str]:
@@ -60,7 +59,7 @@ class _Walk:
                 yield from ("", *wrapped(told, "", "  "))
                 return
 
-    def _play(self, number: int, entry: Record, page: Page) -> str:
+    def _play(self, number: int, entry: DealRecord, page: Page) -> str:
         """Plays one deal onto a page; returns why it could not be played to its end."""
         try:
             deal = self._game.deal_pack(parse_cards(entry["pack"]))

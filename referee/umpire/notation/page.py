@@ -9,7 +9,7 @@ from referee.rules import Action, Award, Deal, Ending, EventKind, Kind, Outcome,
 from referee.rules.actions import seat_text
 from referee.rules.scoring import ITEMS
 from referee.umpire.notation.style import WIDTH, Style, number, party, wrapped
-from referee.umpire.record import Record
+from referee.umpire.record import IrregularRecord
 
 _CARD_WORDS: Final[dict[int, str]] = {
     EventKind.TURN_UP: "turns up {}",
@@ -121,7 +121,7 @@ class Page:
         self._trick = {}
         self._note()
 
-    def rule(self, entry: Record, kind: Kind, action: Action | None) -> None:
+    def rule(self, entry: IrregularRecord, kind: Kind, action: Action | None) -> None:
         """A ruling, and what was done instead."""
         style, seat = self._style, seat_text(entry["seat"])
         what = f" with {style.action(kind, entry['action'])}" if isinstance(entry.get("action"), int) else ""
