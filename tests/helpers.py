@@ -1,7 +1,9 @@
 """Positions for the tests of the rules, the umpire and the views: stacked packs, random rule sets, random play."""
 
+import contextlib
 import random
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any, Final
 
 from hypothesis import strategies as st
@@ -18,7 +20,8 @@ from referee.cards import (
     parse_hand,
     pips_in,
 )
-from referee.rules import Deal, Kind, RuleSet, variant
+from referee.rules import Deal, Kind, RuleSet, RuleSetError, variant
+from referee.rules.ruleset import allowed_values, meanings
 from referee.rules.state import DealState
 
 CONCEIVABLE: Final[dict[Kind, range]] = {Kind.BID: range(-2, 17), Kind.PLAY: range(-2, 67)}
@@ -159,7 +162,7 @@ def random_rules(chance: random.Random) -> tuple[RuleSet, int]:
         "max_bid": highest,
         "steal": tuple(bid for bid in range(lowest, highest + 1) if chance.random() < 0.5),
         "top_bid_ends": chance.random() < 0.7,
-        "all_pass": chance.choice(ALL_PASS),
+        "all_pass": chance.choice(allowed_values("all_pass") or ()),
         "follow": chance.choice(["follow_or_trump", "strict"]),
         "low_to": chance.choice(["holder", "taker"]),
         "game_tie": chance.choice(["nobody", "elder", "pitcher", *(["non_dealer"] if 2 in (sides, seats) else [])]),
@@ -175,17 +178,27 @@ def random_rules(chance: random.Random) -> tuple[RuleSet, int]:
     }
     if changes["game_tie"] == "non_dealer" and (sides or seats) != 2:
         changes["game_tie"] = "elder"
-    return variant("auction-pitch").with_rules(changes), seats
+    rules = variant("auction-pitch").with_rules(changes)
+    if chance.random() < 0.3:
+        rules = chance.choice([changed for changed in one_change(rules, seats) if changed.trump_by == "pitch"])
+    return rules, seats
 
 
-ALL_PASS: Final = (
-    "thrown_in_next_dealer",
-    "thrown_in_same_dealer",
-    "dealer_forced",
-    "dealer_free",
-    "eldest_free",
-    "dealer_set_back",
-)
+@cache
+def one_change(rules: RuleSet, seats: int | None = None) -> tuple[RuleSet, ...]:
+    """The rule sets that differ from this one in one house rule: one for each value that makes sense beside the others.
+
+    With ``seats``, those that so many can play. Numbers and tables have no list of values, and are left as they are.
+    """
+    found = []
+    for name in meanings():
+        for value in allowed_values(name) or ():
+            with contextlib.suppress(RuleSetError):
+                changed = rules.with_rules({name: value})
+                if seats:
+                    changed.check_seats(seats)
+                found.append(changed)
+    return tuple(dict.fromkeys(changed for changed in found if changed != rules))
 
 
 def seeded(seed: object) -> random.Random:

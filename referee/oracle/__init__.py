@@ -6,10 +6,8 @@ can be compared action by action; where they differ, one of them is wrong, or th
 the text left open and how it was read here.
 """
 
-from . import house
-from .deal import Action, OracleDeal
-from .discards import Choice
+from .deal import Action, OracleDeal, OracleResult
+from .decisions import Choice
 from .game import OracleGame, stakes
-from .result import OracleResult
 
-__all__ = ["Action", "Choice", "OracleDeal", "OracleGame", "OracleResult", "house", "stakes"]
+__all__ = ["Action", "Choice", "OracleDeal", "OracleGame", "OracleResult", "stakes"]

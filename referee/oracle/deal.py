@@ -5,19 +5,52 @@ A deal is a row of decisions. `kind` and `seat` say which decision is due; `judg
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from . import auction, discards
-from .house import complete
-from .items import Earned, earned, pips_taken
-from .pack import PACK, SUITS, check_deck, deal_out
-from .result import OracleResult
-from .scoring import Counted, count_hand
-from .seating import circle, deal_order, party_count, party_of
-from .tricks import Plays, Trick, legal_cards, trick_taker, trumps_in
+from . import decisions
+from .decisions import Choice, Plays, Trick, trumps_in
+from .house_rules import complete
+from .pack import PACK, SUITS, check_deck, circle, deal_order, deal_out, party_count, party_of
+from .scoring import Counted, Earned, count_hand, earned, pips_taken
 
 Action = int | str | frozenset[str]
 CALLS = ["STAND", "BEG", "GIVE", "RUN"]
+
+
+@dataclass(frozen=True, slots=True)
+class OracleResult:
+    """How a deal ended. Lists by party are by seat when each plays for self, else by side.
+
+    thrown_in: no card was played because nobody bid. redeal: void because the stock ran out while running.
+    pitcher: seat. items: owner (a party, or None) of each item. item_seats: the same as seats (None for Game between
+    sides). pips: by seat. made: points of the items or point cards, by party. deltas: everything the deal changed,
+    turned cards and gift included. scores, set_backs: after the deal. set_back: the party that failed its bid.
+    winner: the party that won the game with this deal; reason: PITCHER_FIRST, COUNT_<item>, SMUDGE, DIFFERENCE,
+    TURNED_JACK or GIFT (DP-35).
+    """
+
+    thrown_in: bool
+    redeal: bool
+    next_dealer: int
+    pitcher: int | None
+    bid: int | None
+    trump: str | None
+    items: dict[str, int | None]
+    item_seats: dict[str, int | None]
+    pips: list[int]
+    made: list[int]
+    deltas: list[int]
+    scores: list[int]
+    set_back: int | None
+    set_backs: list[int]
+    winner: int | None
+    reason: str | None
+
+    @property
+    def game_over(self) -> bool:
+        """Did this deal win the game for somebody?"""
+        return self.winner is not None
 
 
 class OracleDeal:
@@ -50,7 +83,7 @@ class OracleDeal:
         self.kind: str | None = None
         self.seat: int | None = None
         self.result: OracleResult | None = None
-        self.calls: auction.Calls = []
+        self.calls: decisions.Calls = []
         self.pitcher: int | None = None
         self.bid: int | None = None
         self.trump: str | None = None
@@ -95,31 +128,34 @@ class OracleDeal:
             return list(SUITS)
         return list(PACK) if self.kind == "PLAY" else []
 
-    def choice(self) -> discards.Choice:
+    def choice(self) -> Choice:
         """For DISCARD: the cards to be kept. Raises ValueError for every other kind."""
         if self.kind != "DISCARD" or self.seat is None:
             raise ValueError(f"kind: no discard is due but {self.kind}")
         if self.rules["discard"] == "none":  # after a run: reduce to the hand size, own choice (1.2)
-            return discards.Choice(frozenset(), frozenset(self.hands[self.seat]), self.rules["hand_size"])
-        return discards.keep(self.rules, self.hands[self.seat], self.stock, self.trump, self.seat == self.dealer)
+            return Choice(frozenset(), frozenset(self.hands[self.seat]), self.rules["hand_size"])
+        return decisions.cards_to_keep(
+            self.rules, self.hands[self.seat], self.stock, self.trump, self.seat == self.dealer
+        )
 
     def judge(self, action: object) -> bool:
         """Is this a legal answer to the decision that is due? Anything of the wrong type is not."""
         if self.seat is None:
             return False
         if self.kind == "BID":
-            return type(action) is int and auction.may_bid(self.rules, self.order, self.calls, self.seat, action)
+            return type(action) is int and decisions.may_bid(self.rules, self.order, self.calls, self.seat, action)
         if self.kind == "DISCARD":
             return isinstance(action, frozenset) and self.choice().allows(action)
         if not isinstance(action, str):
             return False
         if self.kind == "STAND_OR_BEG":
-            return action in ("STAND", "BEG")
+            return action == "BEG" or (action == "STAND" and self._may_accept(["accepts", "stands"]))
         if self.kind == "ANSWER_BEG":
-            return action == "RUN" or (action == "GIVE" and self._may_give())
+            may_give = self._may_accept(["accepts"]) and self._may_give()
+            return action == "RUN" or (action == "GIVE" and may_give)
         if self.kind == "NAME_TRUMP":
             return action in list(SUITS)
-        return action in legal_cards(self.rules, self.hands[self.seat], self.plays, self.trump)
+        return action in decisions.legal_cards(self.rules, self.hands[self.seat], self.plays, self.trump)
 
     def act(self, action: Action) -> None:
         """Carry out a legal answer. Raises ValueError when it is not legal."""
@@ -146,15 +182,15 @@ class OracleDeal:
     # Auction
 
     def _next_call(self) -> None:
-        speaker = auction.speaker(self.rules, self.order, self.calls)
+        speaker = decisions.speaker(self.rules, self.order, self.calls)
         if speaker is not None:
             self._ask("BID", speaker)
             return
-        sold = auction.pitcher(self.calls)
+        sold = decisions.sold_to(self.calls)
         if sold is not None:
             self.pitcher, self.bid = sold
         else:
-            self.pitcher = auction.free_pitcher(self.rules, self.order)
+            self.pitcher = decisions.free_pitcher(self.rules, self.order)
             self.bid = None if self.pitcher is None else 0
         if self.pitcher is None:
             self._nobody_bid()
@@ -166,7 +202,7 @@ class OracleDeal:
 
     def _nobody_bid(self) -> None:
         """DP-03: thrown in, or the dealer set back without play."""
-        payer = party_of(self.rules, self.dealer) if auction.dealer_pays(self.rules) else None
+        payer = party_of(self.rules, self.dealer) if self.rules["all_pass"] == "dealer_set_back" else None
         if payer is not None:
             self.scores[payer] -= self.rules["min_bid"]
         self._end(self._uncounted(set_back=payer), thrown_in=True)
@@ -221,6 +257,12 @@ class OracleDeal:
                 parties.append(party)
         return parties
 
+    def _may_accept(self, free: list[str]) -> bool:
+        """1.8, a local ban: a seat without a card of the suit turned up may accept it only where the rule is `free`."""
+        seat = self.order[0] if self.seat is None else self.seat
+        holds = any(card[1] == self.turned[-1][1] for card in self.hands[seat])
+        return holds or self.rules["without_trump"] in free
+
     def _may_give(self) -> bool:
         """DP-20: "not allowed if the point would put the receiver out"."""
         if self.rules["gift_out"]:
@@ -249,8 +291,10 @@ class OracleDeal:
     # Discards (1.2 after a run; 1.6, 1.7)
 
     def _start_discards(self) -> None:
-        after_run = len(self.hands[self.order[0]]) > self.rules["hand_size"]
-        if self.rules["discard"] != "none" or (after_run and self.rules["after_run"] == "reduce"):
+        # DP-22: "reduce" after any run; "keep_once" after the second, which leaves more than three cards too many.
+        spare = {"reduce": 0, "keep_once": 3}.get(self.rules["after_run"])
+        reduces = spare is not None and len(self.hands[self.order[0]]) > self.rules["hand_size"] + spare
+        if self.rules["discard"] != "none" or reduces:
             self.to_discard = list(self.order)  # in rotation from eldest, dealer last
         self._next_discard()
 
@@ -307,7 +351,7 @@ class OracleDeal:
         self._next_play()
 
     def _take_trick(self) -> None:
-        taker = trick_taker(self.rules, self.plays, self.trump)
+        taker = decisions.trick_taker(self.rules, self.plays, self.trump)
         self.tricks.append(Trick(self.plays, taker))
         self.plays = []
         self.leader = taker  # "Winner leads next"
@@ -334,7 +378,7 @@ class OracleDeal:
     ) -> None:
         if counted.set_back is not None:
             self.set_backs[counted.set_back] += 1
-        same_dealer = redeal or (thrown_in and auction.same_dealer_again(self.rules))
+        same_dealer = redeal or (thrown_in and self.rules["all_pass"] == "thrown_in_same_dealer")
         self.kind, self.seat = None, None
         self.result = OracleResult(
             thrown_in=thrown_in,

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from .deal import OracleDeal
-from .house import Rules, complete
-from .seating import party_count
+from .house_rules import Rules, complete
+from .pack import party_count
 
 
 def stakes(rules: Rules, scores: list[int], set_backs: list[int], winner: int | None) -> list[int]:

@@ -1,7 +1,9 @@
-"""The pack, in strings: "QH" is the queen of hearts, "TC" the ten of clubs.
+"""The pack, in strings ("QH" is the queen of hearts, "TC" the ten of clubs); who sits where; how the cards are dealt.
 
 Source: the notation and section 1.0 (ranks, pips) and section 1.6 (the left pedro) of the rule book.
 """
+
+from .house_rules import Rules
 
 RANKS = "23456789TJQKA"  # low to high: the jack is above the ten in play
 SUITS = "CDHS"
@@ -42,6 +44,31 @@ def cards_of_suit(suit: str, trump: str | None, with_left_pedro: bool) -> list[s
     elif left in cards:
         cards.remove(left)
     return cards
+
+
+def circle(rules: Rules, seats: int, first: int) -> list[int]:
+    """All seats in the order of play, starting with `first`. Seats are numbered clockwise (notation; 1.8 goes round
+    the other way).
+    """
+    step = 1 if rules["direction"] == "clockwise" else -1
+    return [(first + step * turn) % seats for turn in range(seats)]
+
+
+def deal_order(rules: Rules, seats: int, dealer: int) -> list[int]:
+    """Eldest first, dealer last."""
+    order = circle(rules, seats, dealer)
+    return order[1:] + order[:1]
+
+
+def party_of(rules: Rules, seat: int) -> int:
+    """Who scores for this seat: the seat itself, or its side when there are sides."""
+    sides: int = rules["sides"]
+    return seat % sides if sides else seat
+
+
+def party_count(rules: Rules, seats: int) -> int:
+    """How many scores are kept."""
+    return rules["sides"] or seats
 
 
 def check_deck(deck: list[str]) -> None:

@@ -9,10 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from referee.cards import PACK, cards_in, is_card, mask_of
+from referee.cards import PACK, RANKS, TWO, cards_in, is_card, mask_of
 from referee.protocol import wire
 from referee.rules import Action, Award, Call, Ending, Keeps, Kind, RuleSet
-from referee.rules.ruleset import allowed_values
 from referee.umpire.events import DealClosed, Ruling, TableResult
 from referee.umpire.faults import Consequence, Fault
 from referee.umpire.view import Chair, Turn
@@ -166,33 +165,27 @@ def move_message(turn_id: int, kind: Kind, action: Action) -> wire.Move:
     return move
 
 
-_TABLE_FIELDS = ("turned_scores", "point_cards")
-
-
 def rule_set_message(rules: RuleSet, rule_set_id: int) -> wire.RuleSet:
-    """A rule set in full: typed fields, and every house rule once more by name."""
+    """A rule set in full: every house rule by name, and those that the contract has a field for in that field too."""
     values = rules.as_dict()
-    low, high = values.pop("players")
-    message = wire.RuleSet(rule_set_id=rule_set_id, min_players=low, max_players=high)
+    message = wire.RuleSet(rule_set_id=rule_set_id)
     for name, value in values.items():
-        field = message.DESCRIPTOR.fields_by_name[name]
-        if name in _TABLE_FIELDS:
-            rows = getattr(message, name)
+        message.house_rules.add(name=name, value=json.dumps(value))
+    message.min_players, message.max_players = values.pop("players")
+    for name, value in values.items():
+        field = message.DESCRIPTOR.fields_by_name.get(name)
+        if field is None:
+            continue
+        if field.message_type is not None:
             for rank, points in value:
-                rows.add(rank=_rank(rank), points=points)
-        elif allowed_values(name) and field.enum_type is not None:
+                getattr(message, name).add(rank=RANKS.index(rank) + TWO, points=points)
+        elif field.enum_type is not None:
             setattr(message, name, field.enum_type.values_by_name[f"{name}_{value}".upper()].number)
         elif isinstance(value, list):
             getattr(message, name).extend(value)
         else:
             setattr(message, name, value)
-    for name, value in rules.as_dict().items():
-        message.house_rules.add(name=name, value=json.dumps(value))
     return message
-
-
-def _rank(name: str) -> int:
-    return "23456789TJQKA".index(name[0]) + 2
 
 
 def ruling_message(ruling: Ruling, chair: Chair) -> wire.Ruling:
@@ -239,7 +232,7 @@ _DEAL_ENDS = {
 def deal_over(chair: Chair, closed: DealClosed, history: Sequence[int]) -> wire.Notice:
     """The notice of what a deal was worth, for one seat; only played cards are shown."""
     outcome, sides, seats = closed.outcome, chair.rules.sides, chair.seats
-    pitching = None if outcome.pitcher is None else (outcome.pitcher % sides if sides else outcome.pitcher)
+    pitching = None if outcome.pitcher is None else chair.rules.side(outcome.pitcher)
     over = wire.DealOver(
         game_id=chair.game_id,
         deal=closed.number,

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from referee.oracle import Action, OracleDeal
-from referee.oracle.items import Earned
+from referee.oracle.scoring import Earned
 
 ALL_CARDS = [rank + suit for suit in "CDHS" for rank in "23456789TJQKA"]
 

@@ -3,11 +3,10 @@
 import pytest
 
 from referee.oracle import OracleDeal, OracleGame
-from referee.oracle.house import ALL_FOURS, CALIFORNIA_JACK, SEVEN_UP, SHASTA_SAM, TRINIDAD, Rules
-from referee.oracle.items import earned, game_owner
+from referee.oracle.decisions import Trick
+from referee.oracle.house_rules import ALL_FOURS, CALIFORNIA_JACK, SEVEN_UP, SHASTA_SAM, TRINIDAD, Rules
 from referee.oracle.pack import PACK, deal_out
-from referee.oracle.scoring import count_hand
-from referee.oracle.tricks import Trick
+from referee.oracle.scoring import count_hand, earned, game_owner
 from tests.oracle.helpers import ALL_CARDS, answer, chance_of, finish, items, legal, run, shuffled, stacked, with_rules
 
 
@@ -167,6 +166,31 @@ def test_keep_all_cards_after_a_run_as_a_house_rule() -> None:
     deal = run(start(with_rules(ALL_FOURS, after_run="keep"), 3, "9C 9D"), ["BEG", "RUN"])
     assert (deal.kind, deal.seat) == ("PLAY", 0)
     assert len(finish(deal, chance_of(1)).tricks) == 9
+
+
+def test_cards_are_kept_after_one_run_only_as_a_house_rule() -> None:
+    rules = with_rules(ALL_FOURS, after_run="keep_once")
+    once = run(start(rules, 2, "9C 9D"), ["BEG", "RUN"])
+    assert (once.kind, len(once.hands[0])) == ("PLAY", 9)
+    twice = run(start(rules, 2, "9C 8C 9D"), ["BEG", "RUN"])
+    assert (twice.kind, len(twice.hands[0]), twice.choice().count) == ("DISCARD", 12, 6)
+
+
+def test_who_holds_no_trump_may_not_accept_it_as_a_house_rule() -> None:
+    """1.8, a local ban. Neither seat holds a club; the third and the fourth hold three each."""
+    hands = ["2D 3D 4D 5D 6D 7D", "2H 3H 4H 5H 6H 7H", "TC 8C 7C 2S 3S 4S", "6C 5C 4C 5S 6S 7S"]
+    for word, eldest, dealer in [
+        ("accepts", ["STAND", "BEG"], ["GIVE", "RUN"]),
+        ("stands", ["STAND", "BEG"], ["RUN"]),
+        ("refuses", ["BEG"], ["RUN"]),
+    ]:
+        rules = with_rules(ALL_FOURS, without_trump=word)
+        without = OracleDeal(rules, 2, 1, stacked(hands[:2], 1, "9C"), [0, 0])
+        assert legal(without) == eldest
+        assert legal(run(without, ["BEG"])) == dealer
+        holding = OracleDeal(rules, 2, 1, stacked(hands[2:], 1, "9C"), [0, 0])
+        assert legal(holding) == ["STAND", "BEG"]
+        assert legal(run(holding, ["BEG"])) == ["GIVE", "RUN"]
 
 
 def test_no_trump_in_play_leaves_game_alone() -> None:

@@ -5,7 +5,7 @@ import copy
 import pytest
 
 from referee.oracle import OracleDeal
-from referee.oracle.house import AUCTION_PITCH, CINCH, PARTNERSHIP_PITCH, SMUDGE, Rules
+from referee.oracle.house_rules import AUCTION_PITCH, CINCH, PARTNERSHIP_PITCH, SMUDGE, Rules
 from tests.oracle.helpers import legal, run, shuffled, with_rules
 
 

@@ -3,11 +3,9 @@
 import pytest
 
 from referee.oracle import OracleDeal
-from referee.oracle.discards import keep
-from referee.oracle.house import CINCH, PEDRO_LOUISIANA, PEDRO_SINGLE, PIDRO, Rules
-from referee.oracle.items import Earned, earned
-from referee.oracle.scoring import count_hand
-from referee.oracle.tricks import Trick
+from referee.oracle.decisions import Trick, cards_to_keep
+from referee.oracle.house_rules import CINCH, PEDRO_LOUISIANA, PEDRO_SINGLE, PIDRO, Rules
+from referee.oracle.scoring import Earned, count_hand, earned
 from tests.oracle.helpers import ALL_CARDS, chance_of, finish, legal, run, shuffled, stacked, with_rules
 
 
@@ -82,7 +80,7 @@ PLAIN = "AS KS QS JS TS 9S 8S 7S 6S"
     ],
 )
 def test_what_a_non_dealer_keeps(rules: Rules, hand: str, stock: str, must: str, may: str | None, count: int) -> None:
-    choice = keep(rules, hand.split(), stock.split(), "H", False)
+    choice = cards_to_keep(rules, hand.split(), stock.split(), "H", False)
     assert choice.must == frozenset(must.split())
     assert choice.count == count
     if may is not None:
@@ -93,15 +91,17 @@ def test_what_a_non_dealer_keeps(rules: Rules, hand: str, stock: str, must: str,
 
 def test_what_a_robbing_dealer_keeps() -> None:
     hand, stock = ["AH", "KH", "QH", "JH", "TH", "9H", "8H", "2C", "3C"], PLAIN.split()
-    cinch = keep(CINCH, hand, stock, "H", True)
+    cinch = cards_to_keep(CINCH, hand, stock, "H", True)
     assert (cinch.must, cinch.may, cinch.count) == (frozenset(), frozenset(hand + stock), 6)
-    pidro = keep(PIDRO, hand, stock, "H", True)
+    pidro = cards_to_keep(PIDRO, hand, stock, "H", True)
     assert (pidro.must, pidro.may, pidro.count) == (
         frozenset(["AH", "JH", "TH"]),
         frozenset(["KH", "QH", "9H", "8H"]),
         3,
     )
-    assert keep(with_rules(CINCH, rob="none"), hand, stock, "H", True) == keep(CINCH, hand, stock, "H", False)
+    assert cards_to_keep(with_rules(CINCH, rob="none"), hand, stock, "H", True) == cards_to_keep(
+        CINCH, hand, stock, "H", False
+    )
 
 
 CINCH_HANDS = [

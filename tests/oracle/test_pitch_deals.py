@@ -3,9 +3,9 @@
 import pytest
 
 from referee.oracle import OracleDeal
-from referee.oracle.house import AUCTION_PITCH, PARTNERSHIP_PITCH, SMUDGE, Rules
-from referee.oracle.items import game_owner
-from referee.oracle.result import OracleResult
+from referee.oracle.deal import OracleResult
+from referee.oracle.house_rules import AUCTION_PITCH, PARTNERSHIP_PITCH, SMUDGE, Rules
+from referee.oracle.scoring import game_owner
 from tests.oracle.helpers import chance_of, finish, legal, run, shuffled, stacked, with_rules
 
 # Section 3.3. Eldest is A, dealer D.

@@ -3,7 +3,7 @@
 import pytest
 
 from referee.oracle import OracleGame, stakes
-from referee.oracle.house import AUCTION_PITCH, PARTNERSHIP_PITCH, SMUDGE
+from referee.oracle.house_rules import AUCTION_PITCH, PARTNERSHIP_PITCH, SMUDGE
 from referee.oracle.scoring import count_hand, in_hole
 from tests.oracle.helpers import chance_of, finish, items, run, shuffled, stacked, with_rules
 

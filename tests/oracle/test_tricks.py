@@ -2,9 +2,9 @@
 
 import pytest
 
-from referee.oracle.house import AUCTION_PITCH, CINCH, PEDRO_LOUISIANA, TRINIDAD, Rules
+from referee.oracle.decisions import legal_cards, trick_taker
+from referee.oracle.house_rules import AUCTION_PITCH, CINCH, PEDRO_LOUISIANA, TRINIDAD, Rules
 from referee.oracle.pack import PACK, cards_of_suit
-from referee.oracle.tricks import legal_cards, trick_taker
 
 
 def legal(rules: Rules, hand: str, lying: str) -> list[str]:

@@ -15,7 +15,7 @@ from referee.cards import PACK, SUITS, Mask, cards_in, hand_text, parse_hand
 from referee.oracle import OracleDeal
 from referee.rules import Deal, Ending, EndReason, GameResult, Keeps, Kind, RuleSet, variant, variant_names
 from referee.rules.scoring import AT_ONCE
-from tests.helpers import seeded
+from tests.helpers import one_change, seeded
 from tests.rules.lockstep import Difference, Pair, for_oracle
 
 GAMES: Final = tuple(name for name in variant_names() if variant(name).trump_by != "pitch" or name == "pedro")
@@ -77,7 +77,7 @@ CHANGES: Final[dict[str, tuple[dict[str, Any], ...]]] = {
         {"low_to": "holder"},
     ),
 }
-"""House rules to be changed, a few at a time, by what fixes trump."""
+"""House rules to be changed together, or to a number or a table, by what fixes trump. The others are changed one by one."""
 
 
 class FamilyPair(Pair):
@@ -224,7 +224,8 @@ def rules_for(chance: random.Random, name: str) -> tuple[RuleSet, int]:
             change.pop("rob", None)
         rules = rules.with_rules(change)
     low, high = rules.players
-    return rules, chance.choice(range(low, high + 1, rules.sides or 1))
+    seats = chance.choice(range(low, high + 1, rules.sides or 1))
+    return (chance.choice(one_change(rules, seats)) if chance.random() < 0.5 else rules), seats
 
 
 def compare(name: str, positions: int, seed: int) -> Counter[str]:

@@ -6,7 +6,9 @@ import pytest
 
 from referee.cards import PACK, card_text
 from referee.oracle import OracleDeal
+from referee.oracle.house_rules import AUCTION_PITCH, complete
 from referee.rules import Deal, variant
+from referee.rules.ruleset import allowed_values, meanings
 from tests.helpers import seeded, shuffled
 from tests.rules.lockstep import Difference, Pair, compare
 
@@ -58,3 +60,15 @@ def test_both_deal_alike() -> None:
                 held = {card_text(card) for card in PACK if ours.hands[seat] >> card & 1}
                 assert held == set(theirs.hands[seat])
             assert [card_text(card) for card in ours.stock] == theirs.stock
+
+
+NAMES_ONLY = {"name", "title", "players"}
+"""Fields of a rule set that change nothing in a deal."""
+
+
+def test_the_oracle_knows_every_house_rule_and_each_of_its_values() -> None:
+    """What it does not know it would ignore, and the engines would seem to agree."""
+    for name in set(meanings()) - NAMES_ONLY:
+        assert {"turned_scores": "turned_score"}.get(name, name) in AUCTION_PITCH, f"teach referee/oracle {name}"
+        for value in allowed_values(name) or ():
+            complete({name: value})

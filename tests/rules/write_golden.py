@@ -2,15 +2,17 @@
 
     python -m tests.rules.write_golden            # only the variants that have none yet
 
-A golden record is written once. It changes only when the rules or the format of records do, and then on purpose.
+A golden record is written once. It changes only when the rules or the format of records do, and then on purpose. Of the
+house rules it keeps those that differ from their defaults, so that a new house rule changes none of them.
 """
 
+import dataclasses
 import itertools
 import json
 from pathlib import Path
 from typing import Final
 
-from referee.rules import variant, variant_names
+from referee.rules import RuleSet, variant, variant_names
 from referee.umpire.events import GameSpec
 from referee.umpire.fallback_player import fallback_move
 from referee.umpire.record import Record, write_record
@@ -49,7 +51,10 @@ def answer(turn: Turn, fraction: float) -> int:
 
 def text(record: Record) -> str:
     """A record as the file has it."""
-    return json.dumps(record, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    defaults = {field.name: field.default for field in dataclasses.fields(RuleSet)}
+    rules = RuleSet.from_dict(record["rules"])
+    changed = {name: value for name, value in rules.as_dict().items() if getattr(rules, name) != defaults[name]}
+    return json.dumps(record | {"rules": changed}, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from referee.rules import variant, variant_names
+from referee.rules.conduct import EDITIONS
 
 FILE: Final = Path(__file__).with_name("rule_sets.json")
 
@@ -17,7 +18,7 @@ def document() -> dict[str, Any]:
     return {
         "$schema": "schema/rule_sets.schema.json",
         "format": 1,
-        "rules_version": "2026.1",
+        "rules_version": EDITIONS[-1],
         "title": "Every variant in full",
         "about": "The house rules that a case of the other files names by its variant.",
         "cases": [

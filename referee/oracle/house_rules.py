@@ -36,6 +36,7 @@ AUCTION_PITCH: Rules = {
     "jack_turns": "every",  # DP-25
     "gift_to": "eldest",  # DP-21
     "gift_out": False,  # DP-20
+    "without_trump": "accepts",  # 1.8
     "after_run": "reduce",  # DP-22
     "stock_out": "redeal",  # DP-24
     "first_lead": "eldest",
@@ -143,7 +144,8 @@ CHOICES: dict[str, set[str]] = {
     "follow": {"follow_or_trump", "strict", "no_undertrump"},
     "jack_turns": {"every", "fixing"},
     "gift_to": {"eldest", "opponents"},
-    "after_run": {"reduce", "keep"},
+    "without_trump": {"accepts", "stands", "refuses"},
+    "after_run": {"reduce", "keep", "keep_once"},
     "stock_out": {"redeal", "turn_last"},
     "first_lead": {"eldest", "pitcher"},
     "scoring": {"items", "points"},
