@@ -48,7 +48,7 @@ from tests.helpers import seeded, shuffled
 ROOT: Final = Path(__file__).resolve().parents[1]
 DOCS: Final = ROOT / "docs"
 PAGES: Final = sorted([ROOT / "README.md", *DOCS.rglob("*.md")])
-PAGES_OF_OURS: Final = [*PAGES, ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md"]
+PAGES_OF_OURS: Final = [*PAGES, *(ROOT / f"{name}.md" for name in ("CHANGELOG", "CONTRIBUTING", "SECURITY"))]
 
 FENCE: Final = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK: Final = re.compile(r"(!?)\[[^\]]*\]\(([^)\s]+)\)")

@@ -5,11 +5,13 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 import pytest
+import yaml
 
 import referee
 
@@ -115,6 +117,32 @@ def test_no_file_chooses_a_package_index() -> None:
     assert offences(choice, ours) == []
     hosts = set(re.findall(r"https?://([^/\"]+)", (ROOT / "uv.lock").read_text("utf-8")))
     assert hosts == {"pypi.org", "files.pythonhosted.org"}
+
+
+def test_continuous_integration_runs_what_a_person_runs() -> None:
+    """`.ci/run`, and the wheel on every Python that the package says it runs on."""
+    jobs = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text("utf-8"))["jobs"]
+    commands = {name: [step.get("run", "") for step in job["steps"]] for name, job in jobs.items()}
+    assert "bash .ci/run" in commands["checks"]
+    assert ".ci/try-wheel python" in commands["wheel"]
+    about = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["classifiers"]
+    versions = [text.rpartition(" ")[2] for text in about if re.search(r":: Python :: 3\.\d+$", text)]
+    assert jobs["wheel"]["strategy"]["matrix"]["python"] == versions
+    run = (ROOT / ".ci" / "run").read_text("utf-8")
+    for script in ("run", "install", "try-wheel"):
+        assert os.access(ROOT / ".ci" / script, os.X_OK) or f"bash .ci/{script}" in run
+
+
+def test_each_hook_before_a_commit_is_a_step_of_continuous_integration() -> None:
+    """And each starts a tool of .venv or a script of ours that is there."""
+    hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text("utf-8"))["repos"][0]["hooks"]
+    make = (ROOT / "Makefile").read_text("utf-8").replace("$(BIN)", ".venv/bin")
+    for hook in hooks:
+        for command in re.findall(r"\.venv/bin/[\w-]+(?: -m \w+| \S+\.py| check| format| lint)?", hook["entry"]):
+            tool, _, script = command.partition(" ")
+            assert (ROOT / tool).exists(), hook["id"]
+            assert not script.endswith(".py") or (ROOT / script).is_file(), hook["id"]
+            assert command in make or script == "docs/generate.py", hook["id"]  # the tests compare that one
 
 
 def test_the_change_log_tells_of_this_version() -> None:
