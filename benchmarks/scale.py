@@ -13,7 +13,7 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -24,8 +24,8 @@ from referee.league.definition.definition import Definition, parse_definition
 from referee.league.entrants.roster import Entrant, Roster
 from referee.league.league import League, begin, plan_of, read_league
 from referee.league.plan import GamePlan
+from referee.league.play.event_sink import LeagueObserver
 from referee.league.play.runner import Runner
-from referee.league.schedule.schedule import Schedule, plan
 from referee.league.store import Store
 from referee.league.summary import summarise
 from referee.umpire.fallback_player import fallback_move
@@ -37,18 +37,11 @@ STAGE = 128  # sets, of four games each
 SAMPLES = 64
 
 
-class Silent:
-    """A listener that says nothing."""
-
-    def __getattr__(self, name: str) -> Callable[..., None]:
-        return lambda *_: None
-
-
 class Stubbed(Runner):
     """A runner whose games are there already."""
 
-    def __init__(self, store: Store, league: League, schedule: Schedule) -> None:
-        super().__init__(store, league, schedule, plan_of(league, Path(), "none"), Silent())
+    def __init__(self, store: Store, league: League) -> None:
+        super().__init__(store, league, plan_of(league, Path(), "none"), LeagueObserver())
         self.samples = [self._sample(number) for number in range(SAMPLES)]
         self.stages: list[tuple[int, float]] = []
 
@@ -79,7 +72,6 @@ class Stubbed(Runner):
 
     def play(self) -> None:
         """As ``run``, but there are no processes to look after, and the end is left to the caller."""
-        self._check_schedule()
         self._settle_earlier_attempts()
         self._void_withdrawn()
         self._stages(self._stage_here)
@@ -106,7 +98,7 @@ def measure(games: int, folder: Path, *, whole: bool) -> dict[str, float]:
     clock.append(time.perf_counter())
     with Store.write(path) as store:
         league = read_league(store)
-        runner = Stubbed(store, league, plan(definition.shape(), league.entrants))
+        runner = Stubbed(store, league)
         before, started = time.process_time(), time.perf_counter()
         runner.play()
         busy, played = time.process_time() - before, time.perf_counter() - started

@@ -27,7 +27,7 @@ from typing import Any, Final
 from referee.bot import Bot, Objective, Turn
 from referee.deals import bot_seed, deal_key, seeded_master, shuffle
 from referee.league.luck_baseline import replay_by_fallback
-from referee.league.schedule.schedule import cyclic_orders
+from referee.league.schedule.format import cyclic_orders
 from referee.protocol import wire
 from referee.protocol.translate import rule_set_message, turn_message
 from referee.rules import Action, variant

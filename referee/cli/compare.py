@@ -33,7 +33,6 @@ from referee.league.league import (
     read_league,
 )
 from referee.league.play.runner import Runner
-from referee.league.schedule.schedule import plan as plan_schedule
 from referee.league.store import Store
 from referee.report.endings import comparison_of, ending_lines, verdict_lines, version_name
 from referee.report.html_report import write_report
@@ -192,11 +191,10 @@ def _play(
     with Store.write(path) as store:
         league = read_league(store)
         check_unchanged(league)
-        schedule = plan_schedule(league.definition.shape(), league.entrants)
         console.print(f"Commitment to all deals: {league.commitment}", markup=False)
-        with _observer(output, console, len(schedule.fixtures), store, league) as observer:
+        with _observer(output, console, store.count_fixtures(), store, league) as observer:
             plan = plan_of(league, path.with_suffix(".logs"), sandbox)
-            runner = Runner(store, league, schedule, plan, observer, workers)
+            runner = Runner(store, league, plan, observer, workers)
             with stopping(runner.stop, console), _at_most(seconds, runner.stop) as timer:
                 outcome = runner.run()
         verdict = comparison_of(store, league)

@@ -8,7 +8,7 @@ from referee.check.script import ScriptError
 from referee.cli.exits import FAILED, USAGE
 from referee.league.definition.problems import ProblemsError
 from referee.league.league import LeagueError
-from referee.league.schedule.schedule import ScheduleError
+from referee.league.schedule.format import ScheduleError
 from referee.league.store import NoGameError, NoLeagueError, StoreError
 from referee.net.listening import ListenError
 from referee.rules import RuleSetError

@@ -14,7 +14,7 @@ from referee.league.definition.definition import Definition, load_definition
 from referee.league.entrants.check_certificates import only_checked
 from referee.league.entrants.roster import Roster, enter, require_somebody
 from referee.league.league import begin, free_season, newest_season, read_league
-from referee.league.schedule.schedule import fewest_sets
+from referee.league.schedule.formats import format_of
 from referee.league.season import kept_of
 from referee.league.store import Store
 from referee.sandbox.isolation import SandboxChoice
@@ -45,7 +45,8 @@ def begin_league(
     definition: Definition, roster: Roster, path: Path, choice: SandboxChoice, last: Path | None, console: Console
 ) -> None:
     """Begins a league at a new path; with ``last``, the season before, it keeps the sets that are still the same."""
-    games = fewest_sets(definition.shape(), len(roster.entrants)) * definition.shape().rotations
+    shape = definition.shape()
+    games = format_of(shape).fewest_sets(shape, len(roster.entrants)) * shape.rotations
     if games >= MANY_GAMES:
         console.print(f"Making the schedule of {games:,} games; that takes a while ...", markup=False)
     tokens = {entrant.key: secrets.token_urlsafe(24) for entrant in roster.entrants if entrant.remote}

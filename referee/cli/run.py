@@ -57,8 +57,8 @@ from referee.league.league import (
 )
 from referee.league.play.open_files import make_room
 from referee.league.play.runner import Runner, RunOutcome
-from referee.league.schedule.schedule import ScheduleError
-from referee.league.schedule.schedule import plan as plan_schedule
+from referee.league.schedule.format import ScheduleError
+from referee.league.schedule.formats import plan as plan_schedule
 from referee.league.season import kept_of
 from referee.league.standings import standings_of
 from referee.league.store import Store, StoreError
@@ -324,18 +324,17 @@ def go_on(
     with Store.write(path) as store:
         league = read_league(store)
         check_unchanged(league)
-        schedule = plan_schedule(league.definition.shape(), league.entrants)
         plan = replace(plan_of(league, path.with_suffix(".logs"), choice.kind, *endpoint), terminal=terminal)
         console.print(f"Commitment to all deals: {league.commitment}", markup=False)
         if choice.kind == "none" and league.seeded and any(not entrant.remote for entrant in league.entrants):
             line = "The seed of this league stands in files that bots can read: whoever looks there knows every card."
             console.print(line, style="yellow", markup=False)
-        total = schedule.counts.games
+        total = store.count_fixtures()
         if total - store.count_games() >= MANY_GAMES and not (console.is_terminal and output is OutputFormat.RICH):
             told = f"{total:,} games are to be played; how they stand meanwhile: referee standings {path}"
             console.print(told, markup=False)
         with _observer(OutputFormat.PLAIN if terminal else output, console, total, store, league) as observer:
-            runner = Runner(store, league, schedule, plan, observer, workers, cluster)
+            runner = Runner(store, league, plan, observer, workers, cluster)
             with stopping(runner.stop, console):
                 outcome = runner.run()
         if outcome.finished:
@@ -346,7 +345,7 @@ def go_on(
             report = f"none yet; write one with: referee report {path}"
             outcome = replace(outcome, table=standings_of(store, league, _QUICK_RESAMPLES))
         _print_end(store, league, outcome, output, path, report, brief=brief)
-        if output is not OutputFormat.JSON and not brief and (early := told_of(store, league, schedule)):
+        if output is not OutputFormat.JSON and not brief and (early := told_of(store, league, runner.schedule)):
             typer.echo(wrapped(early, columns_of(sys.stdout)))
         return _code_of_finished(store, outcome.scored) if outcome.finished else INTERRUPTED
 

@@ -14,7 +14,8 @@ from referee.league.balance import Balance, check_schedule
 from referee.league.definition.definition import load_definition
 from referee.league.entrants.check_certificates import only_checked
 from referee.league.entrants.roster import enter, require_somebody
-from referee.league.schedule.schedule import Schedule, plan
+from referee.league.schedule.formats import plan
+from referee.league.schedule.schedule import Schedule
 
 MOST_IN_A_GRID = 24
 """Entrants up to which the pairs are printed as a grid."""
@@ -32,7 +33,7 @@ def schedule(
         typer.echo(f"skipped {plain_text(one.path)}: {plain_text(one.reason)}", err=True)
     require_somebody(definition, roster)
     planned = plan(definition.shape(), roster.entrants)
-    balance = check_schedule(planned, [entrant.key for entrant in roster.entrants])
+    balance = check_schedule(planned, definition.shape(), [entrant.key for entrant in roster.entrants])
     if output is OutputFormat.JSON:
         typer.echo(json.dumps(_to_json(planned, balance), indent=1, ensure_ascii=True))
     else:

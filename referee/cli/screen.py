@@ -23,6 +23,7 @@ from rich.progress import (
 from rich.text import Text
 
 from referee.league.plan import GamePlan
+from referee.league.play.event_sink import LeagueObserver
 from referee.report.sanitize import sanitize
 
 WIDTH = 80
@@ -93,15 +94,12 @@ def columns_of(stream: TextIO) -> int:
     return max(shutil.get_terminal_size((WIDTH, 24)).columns, 40)
 
 
-class LineObserver:
+class LineObserver(LeagueObserver):
     """Says nothing but rulings, faults and withdrawals, a line each on the error stream: for pipes and logs."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
         self._told: dict[tuple[str, str], int] = {}
-
-    def game(self, game: GamePlan, summary: Mapping[str, Any]) -> None:
-        """Nothing to say."""
 
     def ruling(self, game: GamePlan, entrant: str, sentence: str) -> None:
         """The first rulings of a kind against an entrant; the rest are counted in the standings."""
@@ -181,6 +179,10 @@ class LiveObserver(LineObserver):
 
     def __exit__(self, *_: object) -> None:
         self._live.stop()
+
+    def scheduled(self, games: int) -> None:
+        """The bar has become longer."""
+        self._progress.update(self._task, total=games)
 
     def game(self, game: GamePlan, summary: Mapping[str, Any]) -> None:
         """Moves the bar; now and then, the standings too."""

@@ -7,7 +7,9 @@ from itertools import combinations
 from typing import Any
 
 from referee.league.league import League
-from referee.league.schedule.schedule import PlannedSet, Schedule, plan
+from referee.league.schedule.format import Shape
+from referee.league.schedule.formats import format_of
+from referee.league.schedule.schedule import PlannedSet, Schedule, read_schedule
 from referee.league.store import Store
 
 Pair = tuple[str, str]
@@ -57,15 +59,15 @@ class Balance:
         }
 
 
-def check_schedule(schedule: Schedule, entrants: Sequence[str]) -> Balance:
-    """Counts a schedule; ``entrants`` are its keys in the order of the file (the first runs a gauntlet)."""
+def check_schedule(schedule: Schedule, shape: Shape, entrants: Sequence[str]) -> Balance:
+    """Counts a schedule of that shape; ``entrants`` are its keys in the order of the file."""
     pairs = dict.fromkeys(combinations(sorted(entrants), 2), 0)
     pairs.update(Counter(pair for table in schedule.tables for pair in combinations(sorted(table), 2)))
-    shares = tuple(_shares(schedule, entrants))
-    first = entrants[0] if schedule.shape.format == "gauntlet" else None
+    shares = tuple(_shares(schedule, shape.seats, entrants))
+    first = format_of(shape).yardstick(entrants)
     findings = (
         _pairs_meet(pairs, first),
-        _seats(schedule, shares),
+        _seats(schedule, shape, shares),
         _packs(schedule),
         _ids(schedule),
     )
@@ -79,7 +81,7 @@ def meetings(sets: Iterable[PlannedSet], entrants: Sequence[str]) -> tuple[int, 
     return min(met, default=0), max(met, default=0)
 
 
-def _shares(schedule: Schedule, entrants: Sequence[str]) -> Iterator[EntrantLoad]:
+def _shares(schedule: Schedule, chairs: int, entrants: Sequence[str]) -> Iterator[EntrantLoad]:
     held: Counter[tuple[str, int]] = Counter()
     games: Counter[str] = Counter()
     for fixture in schedule.fixtures:
@@ -88,12 +90,12 @@ def _shares(schedule: Schedule, entrants: Sequence[str]) -> Iterator[EntrantLoad
     tables = Counter(key for table in schedule.tables for key in table)
     sets = Counter(key for planned in schedule.sets for key in planned.table)
     for key in entrants:
-        seats = tuple(held[key, seat] for seat in range(schedule.shape.seats))
+        seats = tuple(held[key, seat] for seat in range(chairs))
         yield EntrantLoad(key, tables[key], sets[key], games[key], seats)
 
 
 def _pairs_meet(pairs: Mapping[Pair, int], first: str | None) -> BalanceCheck:
-    """The counts of all pairs differ by 1 at the most; in a gauntlet, those with the first entrant are counted apart."""
+    """The counts of all pairs differ by 1 at the most; those with the one that all meet are counted apart."""
     groups = [
         ("every pair", [count for pair, count in pairs.items() if first not in pair]),
         (f"{first} and each other entrant", [count for pair, count in pairs.items() if first in pair]),
@@ -108,13 +110,13 @@ def _range(least: int, most: int) -> str:
     return f"{most} {noun}" if least == most else f"{least} to {most} {noun}"
 
 
-def _seats(schedule: Schedule, shares: Sequence[EntrantLoad]) -> BalanceCheck:
+def _seats(schedule: Schedule, shape: Shape, shares: Sequence[EntrantLoad]) -> BalanceCheck:
     """Each entrant holds each seat equally often; in a pair of two bots, each of them."""
     uneven = [share for share in shares if len(set(share.seats)) > 1]
-    if schedule.shape.pairs and not uneven:
+    if shape.pairs and not uneven:
         held = Counter((one, seat) for game in schedule.fixtures for seat, one in enumerate(game.processes))
         bots = {one for one, _ in held}
-        odd = {key for key, slot in bots if len({held[(key, slot), seat] for seat in range(schedule.shape.seats)}) > 1}
+        odd = {key for key, slot in bots if len({held[(key, slot), seat] for seat in range(shape.seats)}) > 1}
         uneven = [share for share in shares if share.entrant in odd]
     if not uneven:
         return BalanceCheck("seats", ok=True, sentence="every entrant holds each seat equally often")
@@ -156,7 +158,7 @@ def told_early(schedule: Schedule, closed: Iterable[str], entrants: Sequence[str
 
 
 def told_of(store: Store, league: League, schedule: Schedule | None = None) -> str:
-    """``told_early`` of a league as its store stands; ``schedule`` saves making it again."""
+    """``told_early`` of a league as its store stands; ``schedule`` saves reading it again."""
     closed = [row.id for row in store.sets() if row.state != "OPEN"]
-    planned = schedule or plan(league.definition.shape(), league.entrants)
+    planned = schedule or read_schedule(store)
     return told_early(planned, closed, [entrant.key for entrant in league.entrants])

@@ -20,7 +20,9 @@ from referee.league.entrants.bot_digest import folder_digest
 from referee.league.entrants.bot_source import with_links
 from referee.league.entrants.roster import Entrant, Roster, enter
 from referee.league.plan import BotPlan, LeaguePlan
-from referee.league.schedule.schedule import Schedule, fewest_sets, plan
+from referee.league.schedule.format import Shape
+from referee.league.schedule.formats import format_of, plan
+from referee.league.schedule.schedule import PlannedSet, Schedule
 from referee.league.store import FixtureRow, Source, Store
 from referee.league.store.draft import draft_of
 from referee.league.store.export_format import FILES, LEAGUE, misfit
@@ -56,6 +58,11 @@ class League:
         """What ranks the entrants: place, stakes or points."""
         return self.definition.tournament.objective
 
+    @property
+    def shape(self) -> Shape:
+        """What its schedule depends on; ``formats.format_of`` gives the format."""
+        return self.definition.shape()
+
 
 _PLAYED_BEFORE: Final = "The master was known before the first deal: these are the packs of an earlier league."
 
@@ -70,7 +77,7 @@ def begin(
     earlier: Sequence[EarlierSeason] = (),
     kept: tuple[Path, Iterable[str]] | None = None,
 ) -> Schedule:
-    """Makes the store of a new league and enters its schedule; raises ``StoreError`` or ``ScheduleError``.
+    """Makes the store of a new league and enters the schedule that it begins with; raises ``StoreError`` or ``ScheduleError``.
 
     ``tokens`` are those of the remote bots, by entrant key. ``revealed`` is the master of an earlier league, to play its
     packs again. ``earlier`` has the masters of sets that come from seasons before, as ``season.Kept`` gives them; ``kept`` is
@@ -81,14 +88,17 @@ def begin(
     facts["tokens"], facts["earlier"] = tokens, list(earlier)
     with draft_of(path) as draft, Store.create(draft, facts) as store:
         store.add_entrants([(entrant.key, _about(entrant)) for entrant in roster.entrants])
-        store.add_sets(
-            definition.tournament.name,
-            [planned.id for planned in schedule.sets],
-            [FixtureRow(f.id, f.set_id, f.rotation, f.seats) for f in schedule.fixtures],
-        )
+        add_sets(store, definition.tournament.name, schedule.sets)
         if kept is not None:
             store.keep_sets(*kept)
     return schedule
+
+
+def add_sets(store: Store, league: str, sets: Sequence[PlannedSet]) -> None:
+    """Enters sets, with their fixtures, at the end of the stored schedule of the league with that name."""
+    games = (game for planned in sets for game in planned.fixtures)
+    rows = [FixtureRow(game.id, game.set_id, game.rotation, game.seats) for game in games]
+    store.add_sets(league, [planned.id for planned in sets], rows)
 
 
 def _facts(
@@ -185,7 +195,8 @@ def read_league(store: Source) -> League:
 
 def _check_size(store: Source, definition: Definition, entrants: int) -> None:
     """Raises ``LeagueError`` if the definition asks for far more sets than there are: their schedule might fill the memory."""
-    planned = fewest_sets(definition.shape(), entrants)
+    shape = definition.shape()
+    planned = format_of(shape).fewest_sets(shape, entrants)
     if planned > _PLANNED_AT_ONCE and planned > 2 * (stored := sum(1 for _ in store.sets())):
         raise LeagueError(
             f"{store.path} is damaged: its definition has {planned:,} sets or more, and it holds {stored:,}"

@@ -11,7 +11,7 @@ from pathlib import Path
 from referee.league.definition.definition import Definition
 from referee.league.entrants.roster import Roster
 from referee.league.league import League, LeagueError, read_league, rules_of
-from referee.league.schedule.schedule import plan
+from referee.league.schedule.formats import plan
 from referee.league.store import Store
 from referee.league.store.facts import EarlierSeason
 

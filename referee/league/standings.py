@@ -4,26 +4,28 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from referee.league.early_stop import certainty_at_any_look
 from referee.league.league import League
-from referee.league.schedule.schedule import plan
+from referee.league.schedule.formats import format_of
+from referee.league.schedule.schedule import Schedule, read_schedule
 from referee.league.store import GameRow, SetRow, Store
 from referee.league.summary import played_game, quantile_ms
 from referee.statistics.results import PlayedGame
 from referee.statistics.standings import FaultCounts, Standings, VoidSet, standings
 
 
-def closed_sets(sets: Iterable[SetRow], games: Iterable[GameRow]) -> list[list[PlayedGame]]:
-    """The games of every scored set, in schedule order; within a set by rotation."""
+def games_by_set(games: Iterable[GameRow]) -> dict[str, list[PlayedGame]]:
+    """The games of each set by its id; within a set by rotation."""
     by_set: dict[str, list[tuple[int, PlayedGame]]] = {}
     for game in games:
         set_id, _, rotation = game.fixture_id.rpartition("-")
         by_set.setdefault(set_id, []).append((int(rotation), played_game(game.summary)))
-    return [
-        [game for _, game in sorted(by_set[row.id], key=lambda pair: pair[0])]
-        for row in sets
-        if row.state == "SCORED" and row.id in by_set
-    ]
+    return {set_id: [game for _, game in sorted(played, key=lambda pair: pair[0])] for set_id, played in by_set.items()}
+
+
+def closed_sets(sets: Iterable[SetRow], games: Iterable[GameRow]) -> list[list[PlayedGame]]:
+    """The games of every scored set, in schedule order; within a set by rotation."""
+    by_set = games_by_set(games)
+    return [by_set[row.id] for row in sets if row.state == "SCORED" and row.id in by_set]
 
 
 def tallies(sets: Sequence[SetRow], games: Iterable[GameRow]) -> dict[str, FaultCounts]:
@@ -57,33 +59,34 @@ def _tally(count: Mapping[str, Any]) -> FaultCounts:
 
 def standings_of(store: Store, league: League, resamples: int | None = None) -> Standings:
     """The standings after the scored sets of a league. ``resamples`` trades speed for finer shares."""
-    return table_from(league, store.sets(), store.games(), resamples)
+    sets = store.sets()
+    void = any(row.state == "VOID" for row in sets)
+    return table_from(league, read_schedule(store) if void else Schedule(()), sets, store.games(), resamples)
 
 
 def table_from(
-    league: League, sets: Sequence[SetRow], games: Iterable[GameRow], resamples: int | None = None
+    league: League,
+    schedule: Schedule,
+    sets: Sequence[SetRow],
+    games: Iterable[GameRow],
+    resamples: int | None = None,
 ) -> Standings:
-    """The standings of a league whose sets and games are these."""
+    """The standings of a league whose sets and games are these. ``schedule`` tells who was to play the sets that are void."""
     known = list(games)
     options: dict[str, Any] = {} if resamples is None else {"resamples": resamples}
-    keys = [entrant.key for entrant in league.entrants]
+    keys, shape = [entrant.key for entrant in league.entrants], league.shape
     table = standings(
         closed_sets(sets, known),
         tallies(sets, known),
-        measure=league.definition.tournament.objective,
+        measure=shape.objective,
         entrants=keys,
         seed=league.commitment,
-        certainty_at_any_look=certainty_at_any_look(league.definition),
-        yardstick=keys[0] if league.definition.schedule.format == "gauntlet" and keys else None,
+        certainty_at_any_look=format_of(shape).certainty(shape),
+        yardstick=format_of(shape).yardstick(keys),
         **options,
     )
-    return replace(table, void=_void(league, sets))
-
-
-def _void(league: League, sets: Iterable[SetRow]) -> tuple[VoidSet, ...]:
-    """The sets that do not count."""
-    void = [row for row in sets if row.state == "VOID"]
-    if not void:
-        return ()
-    tables = {planned.id: planned.table for planned in plan(league.definition.shape(), league.entrants).sets}
-    return tuple(VoidSet(row.id, tuple(tables.get(row.id, ())), row.reason or "no reason is stored") for row in void)
+    tables = {planned.id: planned.table for planned in schedule.sets}
+    void = (row for row in sets if row.state == "VOID")
+    return replace(
+        table, void=tuple(VoidSet(row.id, tables.get(row.id, ()), row.reason or "no reason is stored") for row in void)
+    )

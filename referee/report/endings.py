@@ -1,8 +1,9 @@
 """What is told of a league that looks at its results: why it stopped, and what a comparison of versions has shown."""
 
-from referee.league.early_stop import certainty_at_any_look, verdict_of
 from referee.league.league import League
-from referee.league.remaining import closed_by_id
+from referee.league.progress import closed_by_id
+from referee.league.schedule.formats import format_of
+from referee.league.schedule.version_swap import VersionSwap
 from referee.league.store import Store
 from referee.report.number_format import UNITS, between, figure
 from referee.report.sanitize import sanitize
@@ -11,17 +12,20 @@ from referee.statistics.version_comparison import VersionVerdict
 
 def comparison_of(store: Store, league: League) -> VersionVerdict | None:
     """The verdict of a comparison on the sets that are closed now; None for any other league."""
-    if league.definition.schedule.format != "compare":
+    shape = league.shape
+    format_ = format_of(shape)
+    if not isinstance(format_, VersionSwap):
         return None
     deals: dict[str, list[int]] = {}
     for game in store.games():
         deals.setdefault(game.summary["set"], []).append(game.summary["deals"])
-    return verdict_of(league.definition, league.entrants, list(closed_by_id(store).values()), deals)
+    entrants = [entrant.key for entrant in league.entrants]
+    return format_.verdict(shape, entrants, list(closed_by_id(store).values()), deals)
 
 
 def ending_lines(store: Store, league: League) -> list[str]:
     """Why a league of this kind stopped, or why it did not, and its verdict; nothing for a league of fixed length."""
-    certainty = certainty_at_any_look(league.definition)
+    certainty = format_of(league.shape).certainty(league.shape)
     if certainty is None:
         return []
     facts, total = store.league(), len(store.sets())

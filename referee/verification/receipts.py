@@ -15,8 +15,8 @@ from typing import Any, Final
 from referee import deals
 from referee.league.league import League
 from referee.league.plan import LeaguePlan
+from referee.league.progress import INTERRUPTED
 from referee.league.store import FixtureRow, GameRow, Source, StoreError
-from referee.league.void_reasons import INTERRUPTED
 from referee.umpire.faults import Fault
 from referee.verification.result import Check, Divergence, Findings, shown
 

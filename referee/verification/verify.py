@@ -97,17 +97,16 @@ class _Verification:
         self._sets = source.sets()
         check_definition(league, found, self._published[0])
         check_entrants(league, source.entrants(), found)
-        schedule = check_schedule(source, league, found)
+        sets, games = {row.id: row for row in self._sets}, source.every_game()
+        schedule = check_schedule(source, league, self._sets, _of_present_packs(games, sets), found)
         if schedule is None:
             return
-        sets = {row.id: row for row in self._sets}
-        games = source.every_game()
         counting = self._check_games(league, schedule, games)
         check_ending(league, schedule, self._sets, counting, found)
         check_sets(league, schedule, sets, counting, found)
         for one in self._misplaced:
             found.add(one)
-        check_standings(league, self._sets, counting, found)
+        check_standings(league, schedule, self._sets, counting, found)
         check_facts(league, schedule, sets, found)
         HistoryCheck(source, league, schedule, sets, games, found).check()
         self._roots = check_roots(league, source, self._sets, counting, found, self._published[1])
@@ -175,6 +174,12 @@ class _Verification:
             return (*notes(league, self._sets, tally.superseded), *self._told)
         except _GARBLED:  # it has been found
             return tuple(self._told)
+
+
+def _of_present_packs(games: Iterable[GameRow], sets: Mapping[str, SetRow]) -> list[GameRow]:
+    """The stored games whose packs are those that their set is at."""
+    by_game = ((game, sets.get(game.fixture_id.rpartition("-")[0])) for game in games)
+    return [game for game, row in by_game if row is not None and row.redeal == game.redeal]
 
 
 def _by_game(

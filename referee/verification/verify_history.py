@@ -11,17 +11,17 @@ from itertools import pairwise
 from typing import Any, Final
 
 from referee.league.league import League
-from referee.league.schedule.schedule import PlannedSet, Schedule
-from referee.league.store import FaultLine, GameRow, SetRow, Source
-from referee.league.store.export_format import FILES, LEAGUE
-from referee.league.store.facts import PRIVATE, AttemptLine, CodeVersions, EarlierSeason
-from referee.league.void_reasons import (
+from referee.league.progress import (
     INTERRUPTED,
     MOST_NO_CONTESTS,
     never_contested,
     withdrawn_early,
     withdrawn_from,
 )
+from referee.league.schedule.schedule import PlannedSet, Schedule
+from referee.league.store import FaultLine, GameRow, SetRow, Source
+from referee.league.store.export_format import FILES, LEAGUE
+from referee.league.store.facts import PRIVATE, AttemptLine, CodeVersions, EarlierSeason
 from referee.umpire.faults import Fault
 from referee.verification.result import Check, Divergence, Findings, object_in, shown
 

@@ -4,15 +4,16 @@ import hashlib
 import json
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
 from referee import __version__, deals
-from referee.league.early_stop import find_ending
 from referee.league.league import League, rules_of, source_digest
+from referee.league.progress import find_ending, whole_schedule
 from referee.league.roots import first_record_root, record_root, result_root, scheme_of
-from referee.league.schedule.schedule import Schedule, ScheduleError, plan
+from referee.league.schedule.format import ScheduleError
+from referee.league.schedule.schedule import Schedule
 from referee.league.standings import closed_sets, table_from
 from referee.league.store import FixtureRow, GameRow, SetRow, Source, chain_next, chain_start
 from referee.league.store.chain import FIRST_SCHEME, SCHEME
@@ -52,14 +53,19 @@ def check_definition(league: League, found: Findings, published: str | None) -> 
         found.differ(Check.COMMITMENT, "master", "another", f"that of the seed {seed!r}")
 
 
-def check_schedule(source: Source, league: League, found: Findings) -> Schedule | None:
-    """Sets and fixtures are those that follow from definition and entrants; ``None`` if none do."""
+def check_schedule(
+    source: Source, league: League, sets: Sequence[SetRow], games: Iterable[GameRow], found: Findings
+) -> Schedule | None:
+    """Sets and fixtures are those that follow from definition, entrants and results; ``None`` if none do.
+
+    ``games`` are those that count, as they are stored. The only place where the schedule of a league is made again.
+    """
     try:
-        schedule = plan(league.definition.shape(), league.entrants)
+        schedule = whole_schedule(source, league, sets, games)
     except ScheduleError as error:
         found.add(Divergence(Check.SCHEDULE, "there is no schedule for these entrants", shown(str(error)), ""))
         return None
-    stored = [row.id for row in source.sets()]
+    stored = [row.id for row in sets]
     planned = [one.id for one in schedule.sets]
     odd = first_difference(planned, stored)
     if odd:
@@ -154,7 +160,7 @@ def check_ending(
         return
     try:
         closed = {own[0].set_id: own for own in closed_sets(sets, games)}
-        ending = find_ending(league.definition, league.entrants, schedule, closed, len(schedule.sets))
+        ending = find_ending(league, schedule, closed)
     except (AttributeError, LookupError, TypeError, ValueError) as error:
         found.add(Divergence(Check.SETS, "why the league ended cannot be told", shown(str(error)), ""))
         return
@@ -187,7 +193,9 @@ def check_roots(
     return roots
 
 
-def check_standings(league: League, sets: Sequence[SetRow], games: Sequence[GameRow], found: Findings) -> None:
+def check_standings(
+    league: League, schedule: Schedule, sets: Sequence[SetRow], games: Sequence[GameRow], found: Findings
+) -> None:
     """The standings that were stored at the end, computed again from the replayed games."""
     stored = league.facts.get("standings")
     if stored is None:
@@ -198,7 +206,9 @@ def check_standings(league: League, sets: Sequence[SetRow], games: Sequence[Game
     resamples = claims.get("resamples")
     sane = isinstance(resamples, int) and 1 <= resamples <= MOST_RESAMPLES
     try:
-        table = table_from(league, sets, games, resamples if sane and isinstance(resamples, int) else RESAMPLES)
+        table = table_from(
+            league, schedule, sets, games, resamples if sane and isinstance(resamples, int) else RESAMPLES
+        )
     except (AttributeError, LookupError, TypeError, ValueError) as error:
         found.add(Divergence(Check.STANDINGS, "they cannot be computed again", shown(str(error)), ""))
         return

@@ -20,8 +20,10 @@ from referee.league.definition.definition import Definition, parse_definition
 from referee.league.entrants.roster import Entrant, Roster
 from referee.league.league import begin, plan_of, read_league, rules_of
 from referee.league.plan import BotPlan, GamePlan, LeaguePlan
+from referee.league.play.event_sink import LeagueObserver
 from referee.league.play.runner import Runner, RunOutcome
-from referee.league.schedule.schedule import Schedule, plan
+from referee.league.schedule.formats import plan
+from referee.league.schedule.schedule import Schedule
 from referee.league.store import Store
 from referee.net.session import _without_id
 from referee.protocol import wire
@@ -167,15 +169,14 @@ class InProcess(Runner):
     """A runner whose legs are played in process. After ``most`` games it stops, as after a Ctrl-C."""
 
     def __init__(
-        self, store: Store, schedule: Schedule, players: Mapping[str, Player], listener: Any = None, most: int = 1 << 30
+        self, store: Store, players: Mapping[str, Player], listener: LeagueObserver | None = None, most: int = 1 << 30
     ) -> None:
         self.league = read_league(store)
         self.players, self.left = players, most
-        super().__init__(store, self.league, schedule, plan_of(self.league, Path(), "none"), listener or Silent())
+        super().__init__(store, self.league, plan_of(self.league, Path(), "none"), listener or LeagueObserver())
 
     def run(self) -> RunOutcome:
         """As in a runner, but there are no processes to look after."""
-        self._check_schedule()
         self._settle_earlier_attempts()
         self._void_withdrawn()
         self._stages(self._stage_here)
@@ -191,13 +192,6 @@ class InProcess(Runner):
             table = play_game(self._plan, game, self.players)
             self._event_sink.finished(game, table, write_record(table, self._plan.heading(game)))
         self._event_sink.end("stopped")
-
-
-class Silent:
-    """A listener that says nothing."""
-
-    def __getattr__(self, name: str) -> Callable[..., None]:
-        return lambda *_: None
 
 
 def found_league(path: Path, definition: Definition, names: Sequence[str]) -> Schedule:
@@ -220,6 +214,4 @@ def play_league(path: Path, players: Mapping[str, Player], text: str | None = No
 def go_on(path: Path, players: Mapping[str, Player], most: int = 1 << 30) -> RunOutcome:
     """Plays what is left of a league, or ``most`` games of it."""
     with Store.write(path) as store:
-        league = read_league(store)
-        schedule = plan(league.definition.shape(), league.entrants)
-        return InProcess(store, schedule, players, most=most).run()
+        return InProcess(store, players, most=most).run()

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from referee.league.definition.definition import DefinitionError, parse_definition
-from referee.league.early_stop import is_resolved, look_places, next_look
 from referee.league.league import read_league
-from referee.league.schedule.schedule import ScheduleError, Shape, plan
+from referee.league.progress import look_places, next_look
+from referee.league.schedule.format import ScheduleError, Shape, is_resolved
+from referee.league.schedule.formats import plan
 from referee.league.standings import standings_of
 from referee.league.store import Store
 from referee.report import standings_columns

@@ -15,7 +15,6 @@ from referee.league.definition.definition import parse_definition
 from referee.league.plan import GamePlan
 from referee.league.play import event_sink
 from referee.league.play.event_sink import BufferSink
-from referee.league.schedule.schedule import plan
 from referee.league.store import Store
 from referee.umpire.fallback_player import fallback_move
 from referee.umpire.record import write_record
@@ -27,7 +26,6 @@ from tests.league.inprocess import (
     go_on,
     league_text,
     play_game,
-    read_league,
     reneges,
     stumbles,
 )
@@ -79,13 +77,11 @@ class Pool:
 def play(path: Path, players: dict[str, Player], workers: int) -> None:
     """Plays what is left of a league, with a store whose referee may die."""
     with Mortal.write(path) as store:
-        league = read_league(store)
-        runner = InProcess(store, plan(league.definition.shape(), league.entrants), players)
+        runner = InProcess(store, players)
         if workers == 1:
             runner.run()
             return
         runner._workers, runner._plan = workers, replace(runner._plan, max_processes=0)
-        runner._check_schedule()
         runner._settle_earlier_attempts()
         pool: Any = Pool(players)
         runner._stages(lambda sets: runner._stage_by_workers(pool, sets))

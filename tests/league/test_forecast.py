@@ -13,7 +13,8 @@ from referee.league.definition.definition import parse_definition
 from referee.league.entrants.roster import Entrant, Roster, enter
 from referee.league.league import LeagueError, most_processes
 from referee.league.play.forecast import Rate, _covered, past_rate, peak_processes, trial_rate
-from referee.league.schedule.schedule import Shape, plan
+from referee.league.schedule.format import Shape
+from referee.league.schedule.formats import plan
 from referee.umpire.fallback_player import fallback_move
 from tests.league.inprocess import at_random, league_text, play_league, roster
 

@@ -13,14 +13,15 @@ from referee.league.entrants.roster import enter
 from referee.league.export import write_export
 from referee.league.league import begin, check_unchanged, plan_of, read_league
 from referee.league.play import leg
+from referee.league.play.event_sink import LeagueObserver
 from referee.league.play.runner import Runner
-from referee.league.schedule.schedule import Shape, plan
+from referee.league.schedule.format import Shape
+from referee.league.schedule.formats import plan
 from referee.league.standings import standings_of
 from referee.league.store import Exported, Store
 from referee.sandbox.command import Command
 from referee.sandbox.launch import BotProcess, launch
 from referee.verification.verify import verify
-from tests.league.inprocess import Silent
 
 BOTS = ("one", "two", "three")
 
@@ -79,13 +80,15 @@ def test_pairs_are_the_entrants_with_versions_and_digests_of_both(folder: Path) 
 
 def test_each_bot_of_a_pair_holds_each_seat_equally_often() -> None:
     for duplicate, sets in ((True, 1), (False, 4)):
-        schedule = plan(Shape(4, 2, duplicate=duplicate, sets=sets, pairs=True), [Bot(key) for key in "abc"])
+        shape = Shape(4, 2, duplicate=duplicate, sets=sets, pairs=True)
+        schedule = plan(shape, [Bot(key) for key in "abc"])
         held = Counter((one, seat) for game in schedule.fixtures for seat, one in enumerate(game.processes))
         assert len(held) == 3 * 2 * 4
         assert set(held.values()) == {2}
-        found = check_schedule(schedule, ["a", "b", "c"])
+        found = check_schedule(schedule, shape, ["a", "b", "c"])
         assert found.ok, found.findings
-    uneven = check_schedule(plan(Shape(4, 2, duplicate=False, sets=2, pairs=True), [Bot("a"), Bot("b")]), ["a", "b"])
+    shape = Shape(4, 2, duplicate=False, sets=2, pairs=True)
+    uneven = check_schedule(plan(shape, [Bot("a"), Bot("b")]), shape, ["a", "b"])
     assert [one.name for one in uneven.findings if not one.ok] == ["seats"]
 
 
@@ -99,11 +102,11 @@ def test_a_league_of_pairs_is_played_ranked_and_verified_by_pair(folder: Path, m
     monkeypatch.setattr(leg, "launch", noted)
     definition = read(folder)
     path = folder / "pairs.sqlite"
-    schedule = begin(definition, enter(definition), path, "none", {})
+    begin(definition, enter(definition), path, "none", {})
     with Store.write(path) as store:
         league = read_league(store)
         check_unchanged(league)
-        outcome = Runner(store, league, schedule, plan_of(league, folder / "logs", "none"), Silent()).run()
+        outcome = Runner(store, league, plan_of(league, folder / "logs", "none"), LeagueObserver()).run()
         assert outcome.finished
         table = standings_of(store, league, 20)
         assert {row.entrant: row.games for row in table.rows} == {"one + two": 4, "Others": 4}

@@ -16,7 +16,6 @@ from referee.league.entrants.roster import enter
 from referee.league.league import begin, plan_of, read_league
 from referee.league.play import runner
 from referee.league.play.runner import Runner, RunOutcome
-from referee.league.schedule.schedule import plan
 from referee.league.store import Store
 from referee.net import supervisor
 from referee.net.supervisor import RemoteSupervisor
@@ -127,9 +126,8 @@ def play(folder: Path, file: Path, watch: ResourceMonitor) -> tuple[RunOutcome, 
     begin(wanted, enter(wanted), store, "none", tokens)
     with Store.write(store) as opened:
         league = read_league(opened)
-        schedule = plan(league.definition.shape(), league.entrants)
         terms = plan_of(league, folder / "logs", "none", "tcp:127.0.0.1:0")
-        return Runner(opened, league, schedule, terms, watch).run(), store
+        return Runner(opened, league, terms, watch).run(), store
 
 
 def test_one_remote_bot_stays_from_leg_to_leg_and_stage_to_stage(

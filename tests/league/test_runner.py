@@ -15,9 +15,8 @@ from referee.league.definition.definition import parse_definition
 from referee.league.league import LeagueError, read_league
 from referee.league.plan import GamePlan
 from referee.league.play import runner
-from referee.league.play.event_sink import BufferSink
+from referee.league.play.event_sink import BufferSink, LeagueObserver
 from referee.league.play.runner import MOST_NO_CONTESTS, Runner, RunOutcome
-from referee.league.schedule.schedule import plan
 from referee.league.store import Store, StoreError
 from referee.umpire.fallback_player import fallback_move
 from referee.umpire.record import write_record
@@ -28,14 +27,16 @@ PLAYERS: Final = dict.fromkeys(NAMES, fallback_move)
 QUICK: Final = "[rules]\nmax_deals = 2"
 
 
-class Lines:
-    """A listener that keeps what it is told."""
+class Lines(LeagueObserver):
+    """Keeps what it is told."""
 
     def __init__(self) -> None:
         self.told: list[tuple[Any, ...]] = []
 
-    def __getattr__(self, name: str) -> Callable[..., None]:
-        return lambda *what: self.told.append((name, *what))
+    def __getattribute__(self, name: str) -> Any:
+        if name in vars(LeagueObserver) and not name.startswith("_"):
+            return lambda *what: self.told.append((name, *what))
+        return super().__getattribute__(name)
 
     def names(self) -> list[str]:
         return [line[0] for line in self.told]
@@ -45,9 +46,8 @@ class Legs(InProcess):
     """A runner whose legs do what the test says with each game: ``spoil`` says which are no contest."""
 
     def __init__(self, store: Store, **how: Any) -> None:
-        league = read_league(store)
         self.lines = Lines()
-        super().__init__(store, plan(league.definition.shape(), league.entrants), PLAYERS, self.lines)
+        super().__init__(store, PLAYERS, self.lines)
         self.legs: list[list[str]] = []
         self.spoil: Callable[[GamePlan], bool] = how.get("spoil", lambda _game: False)
         self.after_leg: Callable[[], None] = how.get("after_leg", lambda: None)
@@ -271,10 +271,10 @@ def test_an_error_of_the_store_ends_the_run_and_nothing_is_lost(path: Path, monk
     assert attempts(path)["SCORED"] == 6
 
 
-def test_a_store_of_another_schedule_is_refused_with_the_remedy(path: Path) -> None:
+def test_a_set_without_games_is_refused_with_the_remedy(path: Path) -> None:
     with Store.write(path) as store:
         store.add_sets("Test league", ["another"], [])
-    with pytest.raises(LeagueError, match=r"begun by another version of the referee; .*--new-season"):
+    with pytest.raises(StoreError, match=r"its set another has no games; put a copy"):
         run(path)
 
 
@@ -340,11 +340,11 @@ def test_after_a_kill_a_league_with_a_remote_bot_deals_anew(tmp_path: Path) -> N
 def test_with_a_remote_bot_all_is_played_in_this_process(path: Path) -> None:
     with Store.read(path) as store:
         league = read_league(store)
-        legs = InProcess(store, plan(league.definition.shape(), league.entrants), PLAYERS)
+        legs = InProcess(store, PLAYERS)
         local, remote = legs._plan, replace(legs._plan, bots={"x": replace(legs._plan.bots["a"], command=None)})
         command = replace(remote.bots["x"], command=object())  # type: ignore[arg-type]
-        assert Runner(store, league, legs._schedule, replace(local, bots={"x": command}), Lines(), 4)._workers == 4
-        here = Runner(store, league, legs._schedule, remote, Lines(), 4, "tcp://127.0.0.1:1")
+        assert Runner(store, league, replace(local, bots={"x": command}), Lines(), 4)._workers == 4
+        here = Runner(store, league, remote, Lines(), 4, "tcp://127.0.0.1:1")
         assert (here._workers, here._cluster) == (1, "")
 
 

@@ -23,8 +23,9 @@ from benchmarks.error_rates import (
     sets_needed,
     truth_of,
 )
-from referee.league.early_stop import look_places
-from referee.league.schedule.schedule import Shape, plan
+from referee.league.progress import look_places
+from referee.league.schedule.format import Shape
+from referee.league.schedule.formats import plan
 from referee.statistics.paired import estimate
 from referee.statistics.results import set_means
 from tests.league.inprocess import roster

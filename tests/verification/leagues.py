@@ -10,11 +10,10 @@ from unittest import mock
 from referee import deals
 from referee.league.definition.definition import parse_definition
 from referee.league.entrants.roster import Entrant, Roster
-from referee.league.league import begin, read_league
+from referee.league.league import begin
 from referee.league.plan import GamePlan
-from referee.league.schedule.schedule import plan
+from referee.league.progress import INTERRUPTED, STOPPED
 from referee.league.store import Store
-from referee.league.void_reasons import INTERRUPTED, STOPPED
 from referee.umpire.fallback_player import fallback_move
 from referee.umpire.record import write_record
 from tests.league.inprocess import (
@@ -126,8 +125,7 @@ def workers(path: Path) -> None:
     text = league_text(names, seats=2, sets=2, seed=None, length="deal")
     begin_secretly(text, roster(names), path, {}, "workers")
     with Store.write(path) as store:
-        schedule = plan(read_league(store).definition.shape(), roster(names).entrants)
-        assert Scattered(store, schedule, PLAYERS).run().finished
+        assert Scattered(store, PLAYERS).run().finished
 
 
 KINDS: Mapping[str, Callable[[Path], None]] = {

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from referee.league.definition.definition import parse_definition
+from referee.league.progress import INTERRUPTED
 from referee.league.store import Store
-from referee.league.void_reasons import INTERRUPTED
 from referee.rules import variant, variant_names
 from referee.umpire.fallback_player import fallback_move
 from referee.umpire.record import Record, replay

@@ -13,6 +13,7 @@ from referee.league.definition.sections import (
     ScheduleSection,
     TournamentSection,
 )
+from referee.league.schedule.formats import FORMATS
 from referee.rules import RuleSet, RuleSetError, variant
 from referee.rules.ruleset import allowed_values, meanings
 
@@ -150,8 +151,9 @@ def pairing(definition: _Whole) -> list[FieldProblem]:
                 where, allowed, 'delete [[pairs]], or choose a game of partners: variant = "partnership-pitch"'
             )
         )
-    if definition.schedule.format == "compare":
-        found.append(FieldProblem(where, 'no pairs where format = "compare"', "delete [[pairs]]"))
+    if not FORMATS[definition.schedule.format].takes_pairs:
+        allowed = f'no pairs where format = "{definition.schedule.format}"'
+        found.append(FieldProblem(where, allowed, "delete [[pairs]]"))
     if definition.policy.checked:
         found.append(FieldProblem(where, "no pairs where [policy] checked = true", "delete checked, or [[pairs]]"))
     if any(bot.remote for bot in definition.bots):
@@ -170,9 +172,8 @@ def _remote(
         if bot and bot.remote and schedule.seed is not None:
             allowed = "remote bots only where the deals are secret"
             yield FieldProblem(where, allowed, "delete seed from [schedule], or give the bot a path")
-        if bot and bot.remote and schedule.format == "compare":
-            allowed = "no remote bots in a comparison, which plays each pack twice"
-            yield FieldProblem(where, allowed, "give the bot a path")
+        if bot and bot.remote and (why := FORMATS[schedule.format].no_remote):
+            yield FieldProblem(where, why, "give the bot a path")
             continue
         if bot and bot.remote and schedule.duplicate and policy.profile == "ranked":
             allowed = "remote bots only in plain deals where the tournament is ranked: they would see each pack again"

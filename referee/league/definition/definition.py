@@ -34,7 +34,7 @@ from referee.league.definition.sections import (
 )
 from referee.league.definition.shipped import shipped_tournaments
 from referee.league.definition.toml_file import Document, parse, read_text
-from referee.league.schedule.schedule import Shape
+from referee.league.schedule.format import Shape
 from referee.rules import RuleSet, variant, variant_names
 from referee.rules.registry import ALIASES
 
@@ -126,6 +126,10 @@ class Definition(Section):
             sets=self.schedule.sets,
             max_tables=self.schedule.max_tables,
             pairs=bool(self.pairs),
+            objective=self.tournament.objective,
+            until_resolved=self.schedule.until_resolved,
+            alpha=self.schedule.alpha,
+            margin=self.schedule.margin,
         )
 
     def with_sets(self, sets: int) -> Self:

@@ -10,6 +10,7 @@ from referee import rules
 from referee.league.definition.model_problems import FieldProblem, finding_error
 from referee.league.definition.names import BotName, BotVersion, PlainText, is_readable
 from referee.league.definition.problems import near, one_of
+from referee.league.schedule.formats import FORMATS
 
 Objective = Literal["place", "stakes", "points"]
 _SECONDS = {"s": 1, "m": 60, "h": 3600}
@@ -106,13 +107,19 @@ class TournamentSection(Section):
         return self
 
 
+def _formats_in_words() -> str:
+    *most, last = [one.words for one in FORMATS.values()]
+    text = "; ".join([*most, f"or {last}"])
+    return f"{text[0].upper()}{text[1:]}."
+
+
 class ScheduleSection(Section):
     """``[schedule]``: who sits with whom, and how often."""
 
-    format: Literal["round-robin", "gauntlet", "compare"] = Field(
-        default="round-robin",
-        description="Everybody with everybody; the first bot against all others; or the first bot against the second, its "
-        "new version, which sits down in its place with the same packs and the same others.",
+    format: str = Field(
+        default=next(iter(FORMATS)),
+        description=_formats_in_words(),
+        json_schema_extra=lambda schema: schema.update(enum=[*FORMATS]),
     )
     duplicate: bool = Field(
         default=True, description="Whether the packs of a set are played again in every rotation of the seats."
@@ -153,13 +160,21 @@ class ScheduleSection(Section):
         "points.",
     )
 
+    @field_validator("format")
+    @classmethod
+    def _known_format(cls, name: str) -> str:
+        if name not in FORMATS:
+            raise ValueError(f"no schedule format: {name}")
+        return name
+
     @model_validator(mode="after")
-    def _ends_in_one_way(self) -> Self:
-        compares = self.format == "compare"
-        foreign = ("until_resolved",) if compares else ("alpha", "margin")
-        allowed = f'nothing here where format = "{self.format}"'
-        remedy = "delete it; a comparison stops by itself" if compares else 'delete it, or write format = "compare"'
-        found = [FieldProblem((name,), allowed, remedy) for name in foreign if getattr(self, name) is not None]
+    def _options_of_the_format(self) -> Self:
+        own, found = FORMATS[self.format], []
+        for name in sorted({option for one in FORMATS.values() for option in one.options} - own.options):
+            if getattr(self, name) is not None:
+                others = one_of(one.name for one in FORMATS.values() if name in one.options)
+                remedy = own.instead or f"delete it, or write format = {others}"
+                found.append(FieldProblem((name,), f'nothing here where format = "{self.format}"', remedy))
         if found:
             raise finding_error(*found)
         return self

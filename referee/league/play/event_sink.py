@@ -4,7 +4,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from referee.league.plan import GamePlan
 from referee.league.store import FinishedGame, FixtureRow, GameSummary, Store
@@ -15,8 +15,11 @@ from referee.umpire.record import Record
 from referee.umpire.table import Table
 
 
-class LeagueObserver(Protocol):
-    """Whoever watches a league being played: the terminal, a test."""
+class LeagueObserver:
+    """Whoever watches a league being played: the terminal, a test. Does nothing; a subclass does what it likes."""
+
+    def scheduled(self, games: int) -> None:
+        """A new round has begun: the schedule has so many games now."""
 
     def game(self, game: GamePlan, summary: GameSummary) -> None:
         """A game was stored."""
@@ -111,6 +114,10 @@ class StoreSink:
         attempt = self._attempts.pop(game.fixture_id)
         self._ready.append((game, FinishedGame(attempt, row, game.redeal, record, summary)))
         self.tick()
+
+    def scheduled(self, games: int) -> None:
+        """Tells the listener of a schedule that has grown."""
+        self._listener.scheduled(games)
 
     def tick(self) -> None:
         """Stores what is ready, unless that was done a moment ago."""

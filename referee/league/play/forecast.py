@@ -11,9 +11,12 @@ from typing import Any, Final
 from referee.league.definition.definition import Definition
 from referee.league.entrants.roster import Roster
 from referee.league.league import LeagueError, begin, plan_of, read_league
+from referee.league.plan import GamePlan
+from referee.league.play.event_sink import LeagueObserver
 from referee.league.play.runner import Runner
 from referee.league.schedule.blocks import by_processes
-from referee.league.schedule.schedule import Schedule, plan
+from referee.league.schedule.formats import plan
+from referee.league.schedule.schedule import PlannedSet, Schedule
 from referee.league.store import Store, StoreError
 from referee.sandbox.isolation import Policy
 from referee.sandbox.temporary_folder import private_folder
@@ -41,19 +44,25 @@ class Rate:
 
     def sets(self, schedule: Schedule, seconds: float) -> int:
         """How many sets each table can play in that time; at least 1."""
-        games = sum(len(planned.rotations) for planned in schedule.sets if planned.s == 0)
+        games = sum(len(planned.rotations) for planned in _first_of_each_table(schedule))
         return max(1, int(SPARE * seconds * self.games_a_second / games))
 
 
 def peak_processes(schedule: Schedule, most: int, workers: int = 1) -> int:
     """The most bot processes that live at once: ``most`` are allowed (0 = any number), a table needs its own at least."""
-    first = [planned for planned in schedule.sets if planned.s == 0]
-    groups = by_processes(first, max(most // workers, 1) if most else 0)
+    groups = by_processes(_first_of_each_table(schedule), max(most // workers, 1) if most else 0)
     sizes = sorted(
         (len({one for planned in group for game in planned.fixtures for one in game.processes}) for group in groups),
         reverse=True,
     )
     return sum(sizes[:workers]) if len(sizes) > 1 else sum(sizes) * workers
+
+
+def _first_of_each_table(schedule: Schedule) -> list[PlannedSet]:
+    first: dict[tuple[str, ...], PlannedSet] = {}
+    for planned in schedule.sets:
+        first.setdefault(planned.table, planned)
+    return list(first.values())
 
 
 def past_rate(path: Path) -> Rate | None:
@@ -99,11 +108,11 @@ def trial_rate(definition: Definition, roster: Roster, sandbox: Policy, seconds:
     watch = _TrialObserver()
     with private_folder() as folder:
         path = folder / "trial.sqlite"
-        schedule = begin(chosen, roster, path, sandbox, {})
+        begin(chosen, roster, path, sandbox, {})
         with Store.write(path) as store:
             league = read_league(store)
             planned = plan_of(league, folder / "logs", sandbox)
-            runner = Runner(store, league, schedule, planned, watch, workers)
+            runner = Runner(store, league, planned, watch, workers)
             watch.enough(runner.stop, seconds)
             timer = threading.Timer(PATIENCE * seconds, runner.stop)
             timer.start()
@@ -119,28 +128,25 @@ def trial_rate(definition: Definition, roster: Roster, sandbox: Policy, seconds:
     return Rate(games / busy, f"from a trial of {games:,} games in {busy:.1f} s")
 
 
-class _TrialObserver:
-    """A listener that ends a trial, and remembers the last thing that went wrong."""
+class _TrialObserver(LeagueObserver):
+    """Ends a trial, and remembers the last thing that went wrong."""
 
     def __init__(self) -> None:
         self.last = ""
         self._games = 0
         self._until = 0.0
-        self._stop: Callable[[], None] = lambda: None
+        self._stop: Callable[[], None] | None = None
 
     def enough(self, stop: Callable[[], None], seconds: float) -> None:
         """Has ``stop`` called once, by a game that ends after so many seconds."""
         self._stop, self._until = stop, time.monotonic() + seconds
 
-    def game(self, game: Any, summary: Mapping[str, Any]) -> None:  # noqa: ARG002
+    def game(self, game: GamePlan, summary: Mapping[str, Any]) -> None:  # noqa: ARG002
         """Counts it."""
         self._games += 1
-        if self._games >= TRIAL_GAMES and time.monotonic() >= self._until:
+        if self._stop is not None and self._games >= TRIAL_GAMES and time.monotonic() >= self._until:
             self._stop()
-            self._stop = lambda: None
-
-    def ruling(self, game: Any, entrant: str, sentence: str) -> None:
-        """Nothing to note."""
+            self._stop = None
 
     def fault(self, entrant: str, fault: str, sentence: str, log: str) -> None:  # noqa: ARG002
         """Notes it."""
@@ -150,15 +156,9 @@ class _TrialObserver:
         """Notes it."""
         self.last = f"{entrant} was withdrawn: {reason}"
 
-    def no_contest(self, game: Any, reason: str) -> None:  # noqa: ARG002
+    def no_contest(self, game: GamePlan, reason: str) -> None:  # noqa: ARG002
         """Notes it."""
         self.last = reason
-
-    def remote(self, entrant: str, address: str, token: str) -> None:
-        """Nothing to note."""
-
-    def wrong_tokens(self, sentence: str) -> None:
-        """Nothing to note."""
 
 
 def schedule_of(definition: Definition, roster: Roster) -> Schedule:

@@ -11,32 +11,36 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 
-from referee.league.early_stop import looks_at_its_results
-from referee.league.league import League, LeagueError, same_machine
+from referee.league.league import League, LeagueError, add_sets, same_machine
 from referee.league.plan import GamePlan, LeaguePlan
 from referee.league.play.arena import Arena
 from referee.league.play.cluster import ClusterWorkers, lost_worker
 from referee.league.play.event_sink import Event, LeagueObserver, StoreSink
 from referee.league.play.leg import Leg
 from referee.league.play.workers import LocalWorkers, Pool, play_block
-from referee.league.remaining import ended, sets_to_play
-from referee.league.roots import roots
-from referee.league.schedule.blocks import SetQueue, by_processes
-from referee.league.schedule.schedule import Fixture, PlannedSet, Schedule
-from referee.league.standings import standings_of
-from referee.league.store import SetRow, Store
-from referee.league.void_reasons import (
+from referee.league.progress import (
     INTERRUPTED,
     MOST_NO_CONTESTS,
     STOPPED,
     WITHDRAWN,
+    closed_by_id,
+    find_ending,
+    looks_at_its_results,
     never_contested,
+    next_sets,
+    sets_to_play,
     withdrawn_early,
     withdrawn_from,
 )
+from referee.league.roots import roots
+from referee.league.schedule.blocks import SetQueue, by_processes
+from referee.league.schedule.formats import format_of
+from referee.league.schedule.schedule import Fixture, PlannedSet, Schedule, read_schedule
+from referee.league.standings import standings_of
+from referee.league.store import SetRow, Store
 from referee.sandbox.orphans import end_orphans
 from referee.sandbox.process_tree import process
 from referee.statistics.standings import Standings
@@ -63,14 +67,17 @@ class Runner:
         self,
         store: Store,
         league: League,
-        schedule: Schedule,
         plan: LeaguePlan,
         listener: LeagueObserver,
         workers: int = 1,
         cluster: str = "",
     ) -> None:
-        """``cluster`` is the address of a Dask scheduler, whose workers then play instead of ours."""
-        self._store, self._league, self._schedule, self._plan = store, league, schedule, plan
+        """``cluster`` is the address of a Dask scheduler, whose workers then play instead of ours.
+
+        Raises ``StoreError`` if the stored schedule makes no sense.
+        """
+        self._store, self._league, self._plan = store, league, plan
+        self._schedule = read_schedule(store)
         self._remote = sorted(key for key, bot in plan.bots.items() if bot.command is None)
         self._workers = 1 if self._remote else workers  # remote bots dial in to this process
         self._cluster = "" if self._remote else cluster
@@ -81,7 +88,11 @@ class Runner:
         self._wake: Callable[[], object] = lambda: None
         self._halt: Callable[[], object] = lambda: None
         self._hurried = False
-        self._sets = {planned.id: planned for planned in schedule.sets}
+
+    @property
+    def schedule(self) -> Schedule:
+        """The stored schedule; a format by rounds makes it longer while the league is played."""
+        return self._schedule
 
     def stop(self) -> None:
         """Asks the run to end; games under way are played again on resume.
@@ -97,7 +108,6 @@ class Runner:
 
     def run(self) -> RunOutcome:
         """Plays until every set is scored or void, or until stopped. Raises ``StoreError`` or ``LeagueError``."""
-        self._check_schedule()
         self._settle_earlier_attempts(_nothing_lives(end_orphans()))
         self._void_withdrawn()
         with self._premises():
@@ -132,14 +142,26 @@ class Runner:
 
     async def _open_arena(self) -> None:
         open_ = {row.id for row in self._store.sets() if row.state == "OPEN"}
-        slots = {slot for game in self._schedule.fixtures if game.set_id in open_ for slot in game.processes}
+        # In later rounds anybody may play.
+        every = format_of(self._league.shape).by_rounds
+        slots = {slot for game in self._schedule.fixtures if every or game.set_id in open_ for slot in game.processes}
         remote = {(key, slot): partial(self._event_sink.expected, key) for key, slot in slots if key in self._remote}
         self._arena = Arena(self._plan, self._event_sink.remote_fault, self._event_sink.wrong_tokens)
         await self._arena.open(remote)
 
     def _stages(self, play: Callable[[Sequence[PlannedSet]], None]) -> None:
+        """Plays what is left of the schedule; when all of it is over, what the format adds, round by round."""
+        self._play_schedule(play)
+        while not self._stopping.is_set() and (more := next_sets(self._store, self._league, self._schedule)):
+            add_sets(self._store, self._league.name, more)
+            self._schedule = Schedule(self._schedule.sets + more)
+            self._event_sink.scheduled(len(self._schedule.fixtures))
+            self._void_withdrawn()
+            self._play_schedule(play)
+
+    def _play_schedule(self, play: Callable[[Sequence[PlannedSet]], None]) -> None:
         size, ahead = _FIRST_STAGE, None
-        if not looks_at_its_results(self._league.definition):
+        if not looks_at_its_results(self._league):
             ahead = SetQueue(self._store, self._schedule.sets, self._share, self._workers)
         while not self._stopping.is_set():
             todo = ahead.stage(size) if ahead else sets_to_play(self._store, self._league, self._schedule, size)
@@ -169,12 +191,6 @@ class Runner:
         return max(most // self._workers, 1) if most else 0
 
     # What earlier runs left.
-
-    def _check_schedule(self) -> None:
-        """Raises ``LeagueError`` if the store was begun with another schedule than this version makes of it."""
-        if {row.id for row in self._store.sets()} != self._sets.keys():
-            remedy = "go on with that version, or start again with: referee run --new-season"
-            raise LeagueError(f"{self._store.path} was begun by another version of the referee; {remedy}")
 
     def _settle_earlier_attempts(self, nothing_lives: bool = True) -> None:
         """Attempts without an end: the same packs again if everything that saw them is certainly dead, else new ones.
@@ -336,12 +352,14 @@ class Runner:
     def _close(self) -> RunOutcome:
         rows = self._store.sets()
         counts = {state: sum(row.state == state for row in rows) for state in ("SCORED", "VOID", "OPEN")}
-        finished = not sets_to_play(self._store, self._league, self._schedule, 1)
+        left = sets_to_play(self._store, self._league, self._schedule, 1)
+        finished = not left and not next_sets(self._store, self._league, self._schedule)
         table = None
         if finished and self._store.league().get("state") == "finished":
             table = standings_of(self._store, self._league)  # its roots are published, and stay as they are
         elif finished:
-            self._store.put(ended=ended(self._store, self._league, self._schedule))
+            early = find_ending(self._league, self._schedule, closed_by_id(self._store))
+            self._store.put(ended=asdict(early) if early else None)
             table = standings_of(self._store, self._league)
             last = {"state": "finished", "standings": table.to_json()}
             self._store.put(**last, **roots(self._store, last))

@@ -77,7 +77,14 @@ class Reader:
             "SELECT f.id, f.set_id, f.rotation, f.seats FROM fixture f JOIN game_set s ON s.id = f.set_id"
             " ORDER BY s.position, f.rotation"
         )
-        return [FixtureRow(i, s, r, tuple(read_json(seats))) for i, s, r, seats in rows]
+        known: dict[str, tuple[str, ...]] = {}  # few tables sit in many sets: each is read once
+        found = []
+        for name, set_id, rotation, text in rows:
+            seats = known.get(text)
+            if seats is None:
+                seats = known[text] = tuple(read_json(text))
+            found.append(FixtureRow(name, set_id, rotation, seats))
+        return found
 
     def open_attempts(self) -> list[tuple[int, str, int, list[dict[str, Any]]]]:
         """Attempts that have not ended: (number, fixture, redeal, processes)."""
@@ -214,6 +221,10 @@ class Reader:
     def count_games(self) -> int:
         """How many scored games there are: those of each set's present redeal."""
         return int(self._db.execute("SELECT coalesce(sum(games), 0) FROM game_set").fetchone()[0])
+
+    def count_fixtures(self) -> int:
+        """How many games the schedule has."""
+        return int(self._db.execute("SELECT count(*) FROM fixture").fetchone()[0])
 
     def _rows(self, query: str) -> Iterator[dict[str, Any]]:
         """The rows of a query, each by the names of its columns."""

@@ -12,7 +12,7 @@ from referee.league.definition import shipped
 from referee.league.definition.definition import DefinitionError, definition_schema, load_definition, parse_definition
 from referee.league.entrants import bot_digest, bot_source
 from referee.league.entrants.roster import BotSourceError, Roster, command_bot, enter, find_bot
-from referee.league.schedule.schedule import plan
+from referee.league.schedule.formats import plan
 
 MANIFEST = 'name = "{name}"\nversion = "1.2"\nrun = ["python", "bot.py"]\n'
 

@@ -9,7 +9,9 @@ from referee.league.definition.definition import parse_definition
 from referee.league.league import read_league
 from referee.league.schedule import blocks
 from referee.league.schedule.blocks import FEWEST, SetQueue, by_processes
-from referee.league.schedule.schedule import PlannedSet, Schedule, Shape, plan
+from referee.league.schedule.format import Shape
+from referee.league.schedule.formats import plan
+from referee.league.schedule.schedule import PlannedSet, Schedule
 from referee.league.store import Store
 from referee.umpire.fallback_player import fallback_move
 from tests.league.inprocess import at_random, found_league, go_on, league_text
@@ -38,7 +40,7 @@ def test_sets_are_grouped_so_that_few_processes_live_at_once(most_tables: int, m
         assert sorted(planned.id for group in groups for planned in group) == sorted(planned.id for planned in sets)
         assert max(map(bots_of, groups)) <= (most or 6)
         for group in groups:
-            assert [planned.s for planned in group] == sorted(planned.s for planned in group)
+            assert group == sorted(group, key=sets.index)
     assert by_processes(sets, 0) == by_processes(sets, 6) == [list(sets)]
     assert len(by_processes(sets, 2)) == 20  # a table that needs more is a group by itself
     assert by_processes([], 4) == []

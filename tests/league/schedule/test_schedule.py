@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.league.schedule.schedule import MAX_SETS, Schedule, ScheduleError, Shape, cyclic_orders, plan, set_id
+from referee.league.schedule.format import MAX_SETS, ScheduleError, Shape, cyclic_orders, set_id
+from referee.league.schedule.formats import plan
+from referee.league.schedule.schedule import Schedule
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,8 @@ def test_every_subset_sits_together_exactly_once_in_each_round_of_sets(league: t
     schedule = plan(shape, entrants)
     expected = {frozenset(subset) for subset in combinations([bot.key for bot in entrants], shape.table_size)}
     for s in range(shape.sets):
-        tables = [frozenset(planned.table) for planned in schedule.sets if planned.s == s]
+        round_of_sets = schedule.sets[s * len(expected) : (s + 1) * len(expected)]
+        tables = [frozenset(planned.table) for planned in round_of_sets]
         assert len(tables) == len(expected)
         assert set(tables) == expected
 
@@ -83,9 +86,10 @@ def test_each_bot_holds_each_seat_equally_often(league: tuple[Shape, list[Bot]])
 @given(leagues())
 def test_no_game_has_a_process_twice_and_partners_sit_where_partners_sit(league: tuple[Shape, list[Bot]]) -> None:
     shape, entrants = league
-    for fixture in plan(shape, entrants).fixtures:
+    schedule = plan(shape, entrants)
+    assert all(set(game.seats) == set(planned.table) for planned in schedule.sets for game in planned.fixtures)
+    for fixture in schedule.fixtures:
         assert len(set(fixture.processes)) == shape.seats == len(fixture.seats)
-        assert set(fixture.seats) == set(fixture.table)
         assert set(fixture.slots) == set(range(shape.seats // shape.table_size))
         for seat, key in enumerate(fixture.seats):
             assert fixture.seats[seat % shape.table_size] == key
@@ -116,7 +120,7 @@ def test_a_new_version_changes_its_own_sets_and_no_others(league: tuple[Shape, l
     before, after = plan(shape, entrants), plan(shape, newer)
     for old, new in zip(before.sets, after.sets, strict=True):
         assert (old.id == new.id) == (changed.key not in old.table)
-        assert old.order == new.order
+        assert old.seatings == new.seatings
 
 
 @given(leagues(), st.integers(1, 5))
@@ -134,8 +138,9 @@ def test_ids_are_unique_and_stay_the_same_from_run_to_run(league: tuple[Shape, l
     assert len({planned.id for planned in schedule.sets}) == len(schedule.sets)
     assert len({fixture.id for fixture in fixtures}) == len(fixtures)
     versions = {bot.key: bot for bot in entrants}
-    for planned in schedule.sets:
-        assert planned.id == set_id([versions[key] for key in planned.table], planned.s)
+    for number, planned in enumerate(schedule.sets):
+        s = number // len(schedule.tables)
+        assert planned.id == set_id([versions[key] for key in planned.table], s)
 
 
 def test_an_id_is_what_it_was_in_the_first_release() -> None:
@@ -153,7 +158,7 @@ def test_names_cannot_be_composed_to_the_id_of_another_table() -> None:
 def test_legs_hold_every_game_of_a_stage_once_and_no_pack_twice(league: tuple[Shape, list[Bot]], size: int) -> None:
     shape, entrants = league
     schedule = plan(shape, entrants)
-    stage = schedule.next_stage((), size)
+    stage = schedule.sets[:size]
     legs = schedule.legs(stage)
     assert len(legs) == (shape.table_size if shape.duplicate else 1)
     for leg in legs:
@@ -161,25 +166,6 @@ def test_legs_hold_every_game_of_a_stage_once_and_no_pack_twice(league: tuple[Sh
     assert {fixture for leg in legs for fixture in leg} == {game for planned in stage for game in planned.fixtures}
     if shape.duplicate:
         assert [{fixture.rotation for fixture in leg} for leg in legs] == [{leg} for leg in range(shape.table_size)]
-
-
-@given(leagues(), st.integers(1, 9))
-def test_stages_of_whole_sets_make_up_the_schedule_in_its_order(league: tuple[Shape, list[Bot]], size: int) -> None:
-    schedule = plan(*league)
-    played: list[str] = []
-    while stage := schedule.next_stage(played, size):
-        assert len(stage) <= size
-        played += [planned.id for planned in stage]
-    assert played == [planned.id for planned in schedule.sets]
-
-
-def test_a_stage_skips_closed_sets_wherever_they_are() -> None:
-    schedule = plan(Shape(3, sets=2), bots(4))
-    closed = {schedule.sets[1].id, schedule.sets[4].id}
-    assert schedule.next_stage(closed, 4) == tuple(schedule.sets[place] for place in (0, 2, 3, 5))
-    assert schedule.legs(()) == ()
-    with pytest.raises(ValueError, match="at least one"):
-        schedule.next_stage((), 0)
 
 
 def test_the_counts_are_those_of_the_schedule() -> None:
