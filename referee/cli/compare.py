@@ -200,8 +200,9 @@ def _play(
         verdict = comparison_of(store, league)
         if verdict is None:
             raise LeagueError(f"{path} is no comparison: see it with referee standings {path}")
-        report = write_report(store, league, path.with_suffix(".html"))
         interrupted = not outcome.finished and not timer.is_set()
+        written = None if interrupted else write_report(store, league, path.with_suffix(".html"))
+        report = str(written or f"none yet; write one with: referee report {path}")
         _print_end(store, league, verdict, output, report, timed_out=timer.is_set() and not outcome.finished)
     if interrupted:
         typer.echo(f"Stopped. Go on with: referee resume {path}", err=True)
@@ -210,7 +211,7 @@ def _play(
 
 
 def _print_end(
-    store: Store, league: League, verdict: VersionVerdict, output: OutputFormat, report: Path, *, timed_out: bool
+    store: Store, league: League, verdict: VersionVerdict, output: OutputFormat, report: str, *, timed_out: bool
 ) -> None:
     if output is OutputFormat.JSON:
         versions = {entrant.key: entrant.version for entrant in league.entrants[:2]}

@@ -69,6 +69,7 @@ from referee.report.html_report import write_report
 from referee.report.report_data import copies_of, names_of
 from referee.report.standings_columns import void_lines
 from referee.sandbox.isolation import SandboxChoice, choose_sandbox
+from referee.statistics.standings import Standings
 
 ClusterOption = Annotated[
     str, typer.Option("--cluster", metavar="ADDRESS", help="Play on a Dask cluster: its scheduler, tcp://host:8786.")
@@ -216,7 +217,7 @@ def _show_finished(path: Path, output: OutputFormat) -> int:
     with Store.read(path) as store:
         league = read_league(store)
         counts = Counter(row.state for row in store.sets())
-        outcome = RunOutcome(finished=True, scored=counts["SCORED"], void=counts["VOID"], open=0)
+        outcome = RunOutcome(True, counts["SCORED"], counts["VOID"], 0, standings_of(store, league))
         report = path.with_suffix(".html")
         told = str(report) if report.exists() else f"none yet; write it with referee report {path}"
         _print_end(store, league, outcome, output, path, told)
@@ -339,21 +340,39 @@ def go_on(
                 outcome = runner.run()
         if outcome.finished:
             report = str(write_report(store, league, path.with_suffix(".html"), outcome.table))
-        else:  # whoever has stopped it does not wait for figures that will soon be others
-            if store.count_games() >= _MANY_GAMES:
-                console.print("Working out the standings; Ctrl-C once more leaves them out.")
+        else:
             report = f"none yet; write one with: referee report {path}"
-            outcome = replace(outcome, table=standings_of(store, league, _QUICK_RESAMPLES))
+            outcome = replace(outcome, table=_table_of_stopped(store, league, output, console))
         _print_end(store, league, outcome, output, path, report, brief=brief)
-        if output is not OutputFormat.JSON and not brief and (early := told_of(store, league, runner.schedule)):
+        shown = outcome.table is not None and output is not OutputFormat.JSON and not brief
+        if shown and (early := told_of(store, league, runner.schedule)):
             typer.echo(wrapped(early, columns_of(sys.stdout)))
         return _code_of_finished(store, outcome.scored) if outcome.finished else INTERRUPTED
 
 
 _QUICK_RESAMPLES: Final = 20
 """Of the bootstrap, where a table is shown in passing."""
-_MANY_GAMES: Final = 500
-"""The standings of so many take longer than one waits without a word."""
+_QUICK_GAMES: Final = 500
+"""The standings of more games take longer than one waits without a word."""
+_STOPPED_GAMES: Final = 2_000
+_STOPPED_BOTS: Final = 40
+"""Whoever stops a league of more games or bots does not wait for its standings: the command that prints them is told."""
+
+
+def _table_of_stopped(store: Store, league: League, output: OutputFormat, console: Console) -> Standings | None:
+    """How a stopped league stands; None where that takes longer than its user wants to wait: much to work out, or Ctrl-C.
+
+    With JSON a program waits, which asked for it.
+    """
+    games = store.count_games()
+    if output is not OutputFormat.JSON and (games > _STOPPED_GAMES or len(league.entrants) > _STOPPED_BOTS):
+        return None
+    if games > _QUICK_GAMES:
+        console.print("Working out the standings; Ctrl-C once more leaves them out.")
+    try:
+        return standings_of(store, league, _QUICK_RESAMPLES)
+    except KeyboardInterrupt:
+        return None
 
 
 @contextmanager
@@ -408,12 +427,16 @@ def _print_end(
     *,
     brief: bool = False,
 ) -> None:
-    """The standings, and what can be done with the league now."""
-    table = outcome.table or standings_of(store, league)
+    """The standings, and what can be done with the league now; an outcome without a table has only the latter."""
+    table, width = outcome.table, columns_of(sys.stdout)
+    # A command stands in a line that is not broken: it can be copied.
+    stopped = wrapped(f"Stopped with {open_line(store)}.", width) + f"\nGo on with: referee resume {path}"
+    if table is None:
+        typer.echo(f"{stopped}\nHow it stands: referee standings {path}", err=output is OutputFormat.JSON)
+        return
     if output is OutputFormat.JSON:
         typer.echo(json_table(table))
         return
-    width = columns_of(sys.stdout)
     if brief:
         names, copies = names_of([row.entrant for row in table.rows]), copies_of(league)
         for line in play_lines(table, judge(table, names, copies, finished=outcome.finished)):
@@ -421,7 +444,7 @@ def _print_end(
         if table.void:
             typer.echo("\n".join(wrapped(line, width) for line in void_lines(table)))
         if not outcome.finished:
-            typer.echo(f"Stopped with {open_line(store)}. Go on with: referee resume {path}")
+            typer.echo(stopped)
         where = "" if path.parent == LEAGUES else f" --league {path}"
         replay = f"Replay: referee replay 1{where}   " if store.count_games() else ""
         kept = f"Record and report: {path}, {Path(report).suffix}" if outcome.finished else f"Record: {path}"
@@ -440,7 +463,7 @@ def _print_end(
         )
         typer.echo(f"Check everything with: referee verify {path}")
     else:
-        typer.echo(wrapped(f"Stopped with {open_line(store)}. Go on with: referee resume {path}", width))
+        typer.echo(stopped)
     typer.echo(f"Report: {report}")
 
 

@@ -39,8 +39,9 @@ def standings(
         faults = reader.faults()
         early = told_of(reader, league)
         ending = ending_lines(reader, league)
-        if league.facts["state"] != "finished":
-            ending.append(f"Not finished: {open_line(reader)}. If it has stopped, go on with: referee resume {store}")
+        unfinished = league.facts["state"] != "finished"
+        if unfinished:
+            ending.append(f"Not finished: {open_line(reader)}.")
     if output is OutputFormat.JSON:
         typer.echo(json_table(table))
         return
@@ -50,6 +51,8 @@ def standings(
     typer.echo()
     for line in (*notes(table), *([early] if early else []), *ending):
         typer.echo(wrapped(line, width))
+    if unfinished:
+        typer.echo(f"If it has stopped, go on with: referee resume {store}")
     for fault in faults[-20:]:
         told = f"Fault: {fault.at} {fault.entrant}: {fault.fault}: {fault.sentence}"
         typer.echo(f"{wrapped(told, width)}\n  Its log: {plain_text(fault.log)}")

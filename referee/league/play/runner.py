@@ -236,10 +236,12 @@ class Runner:
         for group in by_processes(sets, self._plan.max_processes):
             for games in self._legs(group):
                 self._play_until_done(self._playable(games))
-                if self._stopping.is_set():
-                    return
                 self._void_withdrawn()
-            self._score(group)
+                if self._stopping.is_set():
+                    break
+            self._score(group)  # when stopped too: sets that are whole count at once
+            if self._stopping.is_set():
+                return
 
     def _playable(self, games: Sequence[GamePlan]) -> list[GamePlan]:
         """Those games whose set is still open, with the packs that they were planned for."""
