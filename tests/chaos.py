@@ -24,11 +24,10 @@ from referee.league.league import read_league
 from referee.league.standings import standings_of
 from referee.league.store import Store
 from referee.sandbox.process_tree import processes
-from tests.program import REFEREE
+from tests.program import PATIENCE, REFEREE
 
 ROOT: Final = Path(__file__).parents[1]
 GAMES: Final = 24
-PATIENCE: Final = 100.0
 
 BOTS: Final = {
     "any": "run(lambda turn: turn.rng.choice(turn.legal))",

@@ -72,7 +72,7 @@ def why_unusable(tool: str) -> str | None:
     if shutil.which(probe[0]) is None:
         return f"{tool} is not installed: apt install {package}"
     try:
-        done = subprocess.run(probe, capture_output=True, stdin=subprocess.DEVNULL, timeout=60, check=False)
+        done = subprocess.run(probe, capture_output=True, stdin=subprocess.DEVNULL, timeout=600, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"{tool} does not run here: {error}"
     if done.returncode != 0:

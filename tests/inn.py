@@ -14,6 +14,7 @@ from referee.net.server import SERVICE, Endpoint, GameServer, monotonic_us
 from referee.protocol import wire
 from referee.umpire.events import TimeLimits
 from referee.umpire.faults import Fault
+from tests.program import PATIENCE
 from tests.umpires import MOVE_US, Book, answers_to, new_table
 
 PLAY: Final = f"/{SERVICE}/Play"
@@ -85,7 +86,7 @@ async def say(call: Any, request: wire.PlayRequest | bytes) -> None:
 
 async def end_of(call: Any) -> tuple[Code, str]:
     """The status of a call, once the server has ended it."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         with contextlib.suppress(grpc.aio.AioRpcError):
             while await call.read() is not grpc.aio.EOF:
                 pass
@@ -93,12 +94,12 @@ async def end_of(call: Any) -> tuple[Code, str]:
 
 
 async def hear(call: Any) -> wire.PlayResponse:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         return await call.read()
 
 
 async def until(look: Callable[[], bool]) -> None:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         while not look():  # noqa: ASYNC110 - what is looked for tells nobody
             await asyncio.sleep(0.002)
 

@@ -9,6 +9,9 @@ from typing import Final
 
 REFEREE: Final = (sys.executable, "-m", "referee")
 
+PATIENCE: Final = 900.0
+"""Seconds after which a test gives up what hangs, on a machine that is twenty times as busy as ours too. Nothing is measured by it."""
+
 FIRST: Final = "from referee.bot import run\nrun(lambda turn: turn.legal[0])\n"
 LAST: Final = "from referee.bot import run\nrun(lambda turn: turn.legal[-1])\n"
 """Two bots without chance."""
@@ -37,7 +40,7 @@ def referee(folder: Path, *arguments: str, text: str = "", ordinary: bool = Fals
         input=text,
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=PATIENCE,
         check=False,
         env={**os.environ, "COLUMNS": "300"},
         preexec_fn=without_roots_rights if ordinary else None,

@@ -44,6 +44,7 @@ from referee.umpire.table import Table
 from referee.umpire.view import Chair, Turn
 from referee.verification.result import Check
 from tests.helpers import seeded, shuffled
+from tests.program import PATIENCE
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 DOCS: Final = ROOT / "docs"
@@ -318,7 +319,7 @@ def referee_command(folder: Path, *words: str) -> subprocess.CompletedProcess[st
         env=environ,
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=PATIENCE,
         check=False,
     )
 

@@ -22,6 +22,7 @@ from referee.bot import _random as chance
 from referee.bot import _session as session
 from referee.bot import _turn as bot_turn
 from referee.bot._dial import Address, AddressError, Patience, read_address, serve
+from tests.program import PATIENCE
 from tests.sdk import FAREWELL, ROOT, SHORT, Script, Scripted, lowest, one_batch, play, play_turn, referee
 from tests.tls import CERTIFICATE
 
@@ -64,7 +65,7 @@ def test_a_remote_bot_gives_up_in_the_end(capsys: pytest.CaptureFixture[str]) ->
     def close(scripted: Scripted) -> Iterator[wire.PlayResponse]:
         yield wire.PlayResponse(joined=wire.Joined())
         stopped.put(None)
-        scripted.gone.wait(10)
+        scripted.gone.wait(PATIENCE)
 
     stopped: SimpleQueue[None] = SimpleQueue()
     with ThreadPoolExecutor(1) as pool:
@@ -85,7 +86,7 @@ def test_answers_are_not_worked_out_for_a_referee_that_is_gone() -> None:
         asked.append(turn.message.turn_id)
         if len(asked) == 2:
             scripted.context.cancel()
-            assert scripted.gone.wait(10)
+            assert scripted.gone.wait(PATIENCE)
             for _ in range(1000):  # the bot's side hears of it a little later
                 if not streams[0].is_active():
                     break
@@ -225,7 +226,7 @@ def test_ctrl_c_ends_a_bot_without_a_traceback() -> None:
     def wait(scripted: Scripted) -> Iterator[wire.PlayResponse]:
         yield wire.PlayResponse(joined=wire.Joined())
         here.put(None)
-        scripted.gone.wait(30)
+        scripted.gone.wait(PATIENCE)
 
     here: SimpleQueue[None] = SimpleQueue()
     with referee(wait) as (_, environ), process(HELLO, environ) as bot:

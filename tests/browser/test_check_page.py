@@ -10,6 +10,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from tests.check.make_page import BOTS
+from tests.program import PATIENCE
 
 pytestmark = pytest.mark.needs("chromium")
 
@@ -20,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.fixture(scope="module")
 def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("check") / "check.html"
-    subprocess.run([sys.executable, "-m", "tests.check.make_page", path], cwd=ROOT, check=True, timeout=100)
+    subprocess.run([sys.executable, "-m", "tests.check.make_page", path], cwd=ROOT, check=True, timeout=PATIENCE)
     return path
 
 

@@ -21,8 +21,6 @@ from referee.umpire.events import TimeLimits
 from tests.check.helpers import ANY_LEGAL, broken, examined, zoo_plan
 from tests.helpers import chances, seeded, shuffled
 
-pytestmark = pytest.mark.timeout(900)  # a check and its replays, on a machine that is busy
-
 assert check  # it registers its command
 BARE = ("--sandbox", "none")
 QUICK = ("--deals", "20", *BARE)

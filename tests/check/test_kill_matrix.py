@@ -26,8 +26,6 @@ from tests.check.zoo.mutants import MUTANTS
 from tests.check.zoo.wires import ODD, WIRE_MUTANTS
 from tests.check.zoo.write_matrix import BEGIN, END, HEAD, PAGE, entries, row, tail
 
-pytestmark = pytest.mark.timeout(900)  # a check and its replays, on a machine that is busy
-
 GAME_AREAS = ("BID", "PLAY", "TRUMP", "DRAW")
 ODD_GAMES = {
     "answers-backwards": "cinch",

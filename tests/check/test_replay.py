@@ -14,8 +14,6 @@ from referee.check.runs import Outputs
 from referee.check.witness import WitnessError, read_witness, read_witnesses
 from tests.check.helpers import ANY_LEGAL, bot, examined, plan_of, zoo_plan
 
-pytestmark = pytest.mark.timeout(900)  # a check and its replays, on a machine that is busy
-
 
 def witnesses(name: str, folder: Path, file: str = "mutants.py", **more: Any) -> list[Path]:
     examined(zoo_plan(file, name, folder, **({"lives": 3} | more)), outputs=Outputs(folder / "failures", command=name))

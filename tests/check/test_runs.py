@@ -19,6 +19,7 @@ from referee.check.runs import Outputs, Report
 from referee.check.verdict import Exit, Verdict
 from referee.rules import variant
 from tests.check.helpers import ANY_LEGAL, bot, broken, check_events, examined, plan_of, zoo_plan
+from tests.program import PATIENCE
 
 
 def starts(report: Any) -> int:
@@ -73,7 +74,7 @@ def remote(folder: Path, port: int, text: str, code: int = 0, **more: Any) -> An
     later.start()
     try:
         report = examined(plan)
-        assert far[0].wait(60) == code or broken(report)
+        assert far[0].wait(PATIENCE) == code or broken(report)
         return report
     finally:
         later.join()
@@ -353,7 +354,7 @@ def test_an_interrupted_check_ends_its_bot_and_says_so(tmp_path: Path, number: s
             time.sleep(0.05)
         time.sleep(0.5)
         run.send_signal(number)
-        _, told = run.communicate(timeout=60)
+        _, told = run.communicate(timeout=PATIENCE)
     assert run.returncode == Exit.INTERRUPTED
     assert b"nothing is concluded" in told
     assert not Path(f"/proc/{(tmp_path / 'pid').read_text('utf-8')}").exists()

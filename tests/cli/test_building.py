@@ -14,7 +14,7 @@ from referee.league.definition.definition import parse_definition
 from referee.league.entrants.bot_build import missing_products, missing_tools, require_built
 from referee.league.entrants.bot_source import BotSourceError, find_bot
 from referee.league.entrants.roster import enter
-from tests.program import referee
+from tests.program import PATIENCE, referee
 
 MAKE = """\
 import pathlib, sys
@@ -154,7 +154,7 @@ def test_an_interrupted_build_leaves_nothing_running(number: signal.Signals, tmp
         while not (pids.exists() and pids.read_text().endswith("\n")) and command.poll() is None:
             time.sleep(0.02)
         command.send_signal(number)
-        _, err = command.communicate(timeout=60)
+        _, err = command.communicate(timeout=PATIENCE)
     assert command.returncode == 130
     assert b"interrupted" in err
     assert not running_in(tmp_path)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from referee.cli.exits import EXIT_CODES
-from tests.program import referee
+from tests.program import PATIENCE, referee
 
 LEAGUE = """\
 [tournament]
@@ -195,7 +195,7 @@ def test_a_closed_standard_stream_stops_no_league(closed: str, tmp_path: Path) -
     for words in (["run", file.name], ["standings", "leagues/small.sqlite"], ["verify", "leagues/small.sqlite"]):
         line = " ".join([sys.executable, "-m", "referee", *words, closed])
         done = subprocess.run(
-            ["sh", "-c", line], cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False
+            ["sh", "-c", line], cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE, check=False
         )
         assert done.returncode == 0, done.stderr
         assert "Traceback" not in done.stderr

@@ -20,7 +20,7 @@ from referee.cli.standings_text import card_lines, counted, folded, notes, play_
 from referee.report.headline import judge
 from referee.statistics.standings import FaultCounts, Standings, VoidSet, standings
 from tests.league.leagues import league, played
-from tests.program import FIRST, LAST, REFEREE, referee
+from tests.program import FIRST, LAST, PATIENCE, REFEREE, referee
 from tests.report.made_leagues import chance, make_league, sound
 
 ODD_NAMES = [
@@ -198,7 +198,7 @@ def in_a_terminal(folder: Path, width: int, *arguments: str) -> str:
                 sent += part
         except OSError:  # the end of a terminal on Linux
             pass
-        assert process.wait(100) == 0
+        assert process.wait(PATIENCE) == 0
     os.close(master)
     return sent.decode()
 

@@ -22,7 +22,7 @@ from referee.rules import variant_names
 from referee.sandbox.exit_status import ExitStatus
 from referee.sandbox.launch import BotProcess, Policy, launch
 
-PATIENCE_S: Final = 60.0
+PATIENCE_S: Final = 600.0
 """How long a bot may be silent."""
 
 

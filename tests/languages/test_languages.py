@@ -19,7 +19,7 @@ from tests.languages.tools import BOTS, LANGUAGES, MOST_LINES, ROOT, begin_with,
 
 VECTORS = Path(__file__).resolve().parents[1] / "vectors"
 
-pytestmark = pytest.mark.timeout(900)  # the first build of a machine fetches what it needs
+pytestmark = pytest.mark.timeout(7200)  # the first build of a machine fetches what it needs
 
 
 def test_there_are_samples_in_all_languages() -> None:
@@ -102,7 +102,7 @@ def test_a_new_project_is_built_and_passes_the_check(language: str, bot: str, tm
     project = new_bot(language, "brand-new", tmp_path, sample=bot)
     sample = built(language, bot)
     begin_with(sample.folder, project.folder)
-    done = command("build", "brand-new", "--network", "--quiet", folder=tmp_path)
+    done = command("build", "brand-new", "--network", "--quiet", "--seconds", "3600", folder=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     checked = command("check", ".", "--deals", "20", folder=project.folder)
     assert checked.returncode == 0, checked.stdout + checked.stderr

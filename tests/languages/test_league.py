@@ -35,7 +35,7 @@ def test_python_alone_is_enough_and_each_bot_left_out_has_its_line(elsewhere: Pa
     assert not any("\n" in one.reason for one in roster.skipped)
 
 
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(7200)
 @pytest.mark.needs(*TOOLS)
 def test_all_of_them_play_a_league_without_a_fault(elsewhere: Path, tmp_path: Path) -> None:
     for language in LANGUAGES:

@@ -83,7 +83,7 @@ def built(language: str, bot: str) -> BotSource:
         begin_with(built(language, "random").folder, folder)
     with _alone(folder) as done_before:
         if not done_before:
-            done = command("build", str(folder), "--network", "--quiet", "--seconds", "600", folder=folder)
+            done = command("build", str(folder), "--network", "--quiet", "--seconds", "3600", folder=folder)
             assert done.returncode == 0, done.stdout + done.stderr
     return find_bot(str(folder), folder)
 

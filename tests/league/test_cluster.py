@@ -17,6 +17,7 @@ from referee.league.store import Store
 from referee.umpire.fallback_player import fallback_move
 from referee.verification.verify import verify
 from tests.league.inprocess import at_random, found_league, go_on, league_text
+from tests.program import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 LEAGUE = """
@@ -101,7 +102,7 @@ def cluster(folder: Path, processes: list["subprocess.Popen[str]"]) -> tuple[str
     return str(json.loads(file.read_text())["address"]), workers
 
 
-def wait_for(condition: Callable[[], object], seconds: float = 60) -> None:
+def wait_for(condition: Callable[[], object], seconds: float = PATIENCE) -> None:
     until = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < until, "it did not come about"
@@ -123,7 +124,7 @@ def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=110,
+        timeout=PATIENCE,
         check=False,
     )
 
@@ -141,7 +142,6 @@ def attempts(path: Path) -> list[str | None]:
     return []
 
 
-@pytest.mark.timeout(300)
 def test_a_cluster_that_loses_a_worker_in_mid_league_has_the_results_of_any_number_of_workers(
     folder: Path, started: list["subprocess.Popen[str]"]
 ) -> None:
@@ -163,7 +163,7 @@ def test_a_cluster_that_loses_a_worker_in_mid_league_has_the_results_of_any_numb
     wait_for(lambda: log.is_dir() and len(attempts(folder / "leagues/league.sqlite")) > 0)
     assert "SCORED" not in attempts(folder / "leagues/league.sqlite")
     workers[0].kill()
-    assert playing.wait(timeout=200) == 0, (folder / "main.log").read_text()
+    assert playing.wait(timeout=PATIENCE) == 0, (folder / "main.log").read_text()
     assert attempts(folder / "leagues/league.sqlite") == ["SCORED"] * 36
     for number, count in enumerate(("1", "2", "8"), 2):
         done = run(folder, "--new-season", "--workers", count)
@@ -176,7 +176,7 @@ def refused(folder: Path, program: str) -> str:
     head = "import sys\nfrom referee.league import cluster\nfrom referee.league.league import LeagueError\n"
     tail = f"try:\n    {program}\nexcept LeagueError as error:\n    sys.exit(str(error))\n"
     done = subprocess.run(
-        [sys.executable, "-c", head + tail], capture_output=True, text=True, timeout=100, check=False, cwd=ROOT
+        [sys.executable, "-c", head + tail], capture_output=True, text=True, timeout=PATIENCE, check=False, cwd=ROOT
     )
     assert done.returncode == 1, done.stdout + done.stderr
     return done.stderr

@@ -28,6 +28,7 @@ from referee.umpire.fallback_player import fallback_move
 from referee.umpire.faults import Fault
 from referee.umpire.record import result_digest
 from referee.umpire.table import Table
+from tests.program import PATIENCE
 
 ANY: Final = "from referee.bot import run\nrun(lambda turn: turn.rng.choice(turn.legal))\n"
 
@@ -254,7 +255,7 @@ def test_who_is_late_while_the_referee_itself_stalls_is_not_blamed(tmp_path: Pat
     """The decision has its time anew, or in the worst case the game is played again; without a stall it is a time-out."""
 
     async def stalls(_stop: asyncio.Event, leg: Leg) -> None:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE):
             while len(leg._supervisors) < 3 or not leg._supervisors["z", 0].connection.session.open:  # noqa: ASYNC110 - as above
                 await asyncio.sleep(0.002)
         time.sleep(stall)  # noqa: ASYNC251 - the whole event loop stands still
@@ -339,7 +340,7 @@ def test_a_stall_of_the_referee_is_not_charged_to_the_answers_that_wait_meanwhil
     """As after Ctrl-Z and fg: the messages are read before any timer goes off."""
 
     async def stalls(_stop: asyncio.Event, leg: Leg) -> None:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE):
             while len(leg._supervisors) < 3 or not leg._supervisors["z", 0].connection.session.open:  # noqa: ASYNC110 - as above
                 await asyncio.sleep(0.001)
         time.sleep(3)  # noqa: ASYNC251 - the whole event loop stands still
@@ -364,7 +365,7 @@ def test_a_stop_ends_the_leg_soon_and_sends_the_bots_off(tmp_path: Path) -> None
     slow = ANY.replace("run(lambda", "import time\nrun(lambda").replace("turn.rng", "time.sleep(0.01) or turn.rng")
 
     async def stop_soon(stop: asyncio.Event, leg: Leg) -> None:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE):
             while not leg._dispatcher.seated:  # noqa: ASYNC110 - what is looked for tells nobody
                 await asyncio.sleep(0.01)
         await asyncio.sleep(0.2)
@@ -383,7 +384,7 @@ def test_a_stop_while_bots_are_starting_is_no_fault_of_theirs(tmp_path: Path) ->
     sleeper = "import time\ntime.sleep(3600)\n"
 
     async def stop_soon(stop: asyncio.Event, leg: Leg) -> None:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE):
             while not event_sink.of("launched"):  # noqa: ASYNC110 - as above
                 await asyncio.sleep(0.01)
         stop.set()

@@ -20,7 +20,8 @@ from referee.league.store import Store
 from referee.net import supervisor
 from referee.net.supervisor import RemoteSupervisor
 from referee.verification.verify import verify
-from tests.chaos import PATIENCE, REFEREE, ROOT
+from tests.chaos import ROOT
+from tests.program import PATIENCE, REFEREE
 from tests.tls import EXPIRED, OTHER_KEY, write_pair
 
 ANY: Final = "from referee.bot import run\nrun(lambda turn: turn.rng.choice(turn.legal))\n"

@@ -20,7 +20,8 @@ import pytest
 from referee.league.store import Store, StoreError
 from referee.league.store.draft import draft_of
 from referee.sandbox.process_tree import processes
-from tests.chaos import GAMES, PATIENCE, REFEREE, Ground, Result, chaos, kill_when, result_of, stored
+from tests.chaos import GAMES, Ground, Result, chaos, kill_when, result_of, stored
+from tests.program import PATIENCE, REFEREE
 
 KILLS: Final = {1: 3, 2: 1}
 

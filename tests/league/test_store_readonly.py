@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from referee.league.store import Store, StoreError
-from tests.program import FIRST, LAST, REFEREE, referee
+from tests.program import FIRST, LAST, PATIENCE, REFEREE, referee
 
 READS = [
     ["standings", "league.sqlite"],
@@ -48,7 +48,7 @@ def sealed(folder: Path, command: list[str], out: Path) -> subprocess.CompletedP
         capture_output=True,
         text=True,
         env=environment,
-        timeout=100,
+        timeout=PATIENCE,
         check=False,
     )
 

@@ -15,9 +15,7 @@ from typing import Final
 from referee.sandbox.isolation import Policy
 from referee.sandbox.launch import BotProcess, Command, ExitStatus, ResourceLimits, launch
 from referee.sandbox.process_tree import marker_of, owner, process, processes
-
-PATIENCE: Final = 60.0
-"""Seconds after which a test gives up. Nothing is measured: only what hangs takes that long."""
+from tests.program import PATIENCE
 
 HOLD: Final = "import time\nprint('ready', flush=True)\nwhile True: time.sleep(60)\n"
 """A bot that says `ready` and stays."""

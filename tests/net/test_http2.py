@@ -19,6 +19,7 @@ from referee.protocol import wire
 from referee.umpire.faults import Fault
 from tests.badbots import attacks, http2
 from tests.inn import JOIN, SHORT, Inn, dial, hear, say, tell, until
+from tests.program import PATIENCE
 from tests.tls import write_pair
 from tests.umpires import new_table
 
@@ -142,7 +143,7 @@ def test_who_reads_late_gets_everything_in_order(tmp_path: Path) -> None:
 
 def messages(line: socket.socket, enough: Callable[[list[wire.PlayResponse]], bool]) -> list[wire.PlayResponse]:
     """The messages of a stream as they come over a raw connection, until there are enough."""
-    line.settimeout(60)
+    line.settimeout(PATIENCE)
     came, data, heard = bytearray(), bytearray(), []
     while not enough(heard):
         came += line.recv(65536)
@@ -217,7 +218,7 @@ async def carry_out(address: str, kind: str, token: str) -> None:
     program = [sys.executable, str(Path(attacks.__file__)), address, kind, token]
     process = await asyncio.create_subprocess_exec(*program)
     try:
-        async with asyncio.timeout(100):
+        async with asyncio.timeout(PATIENCE):
             assert await process.wait() == 0
     finally:
         if process.returncode is None:
@@ -275,7 +276,7 @@ def test_a_flood_of_a_remote_bot_breaks_the_protocol(tmp_path: Path) -> None:
 
 
 def pour(line: socket.socket, data: bytes) -> None:
-    line.settimeout(60)
+    line.settimeout(PATIENCE)
     while True:
         line.sendall(data)
 
@@ -330,7 +331,7 @@ def test_a_stranger_has_little_time_and_a_bot_all_of_it(tmp_path: Path, monkeypa
             await say(call, JOIN)
             await hear(call)
             with contextlib.closing(http2.dial(endpoint.address)) as silent:
-                silent.settimeout(60)
+                silent.settimeout(PATIENCE)
                 assert await asyncio.to_thread(silent.recv, 1) == b""
             assert bot.ready.is_set()
 
@@ -347,7 +348,7 @@ def test_who_does_not_finish_the_handshake_of_tls_is_a_stranger_like_others(
         async with inn.endpoint(address="tls:localhost:0", credentials=credentials) as endpoint:
             for said in (b"", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(200), http2.PREFACE):
                 with contextlib.closing(http2.dial(endpoint.address)) as line:
-                    line.settimeout(60)
+                    line.settimeout(PATIENCE)
                     line.sendall(said)
                     with contextlib.suppress(ConnectionError):
                         while await asyncio.to_thread(line.recv, 1000):

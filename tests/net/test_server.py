@@ -21,6 +21,7 @@ from referee.protocol import wire
 from referee.rules.conduct import STRAYS
 from referee.umpire.faults import Fault
 from tests.inn import JOIN, Code, Inn, dial, end_of, hear, play_on, say, tell, until
+from tests.program import PATIENCE
 from tests.tls import CERTIFICATE, write_pair
 
 # Who is let in
@@ -309,6 +310,6 @@ def test_a_process_that_served_exits_by_itself(tmp_path: Path) -> None:
         asyncio.run(main())
     """
     argv: Sequence[str] = [sys.executable, "-W", "error", "-c", dedent(program), str(tmp_path), str(Path.cwd())]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=100, check=False)
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
     assert "Traceback" not in done.stderr

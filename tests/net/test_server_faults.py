@@ -17,6 +17,7 @@ from referee.protocol import wire
 from referee.rules.conduct import STRAYS
 from referee.umpire.faults import Fault
 from tests.inn import JOIN, PLAY, Code, Inn, dial, end_of, hear, say, tell, until
+from tests.program import PATIENCE
 from tests.umpires import answers_to
 
 # Hostile clients
@@ -199,7 +200,7 @@ def test_other_protocols_on_the_socket_disturb_nobody(tmp_path: Path, noise: byt
             writer.write(noise)
             with contextlib.suppress(ConnectionError):
                 await writer.drain()
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(PATIENCE):
                 with contextlib.suppress(ConnectionError):
                     await reader.read()
             writer.close()

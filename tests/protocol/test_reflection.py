@@ -18,6 +18,7 @@ from referee.net.dispatcher import Dispatcher
 from referee.net.server import SERVICE, GameServer, monotonic_us
 from referee.net.session import TurnAnswer
 from referee.protocol import wire
+from tests.program import PATIENCE
 from tests.umpires import new_table
 
 TOKEN: Final = "by-hand"
@@ -43,7 +44,7 @@ def at_a_endpoint(folder: Path, client: Any) -> Any:
                 await connection.ready.wait()
                 dispatcher.open(new_table(1, seats=2), [connection.session, connection.session])
                 host.pump()
-                await asyncio.wait_for(answered.wait(), 60)
+                await asyncio.wait_for(answered.wait(), PATIENCE)
                 connection.leave(wire.FAREWELL_REASON_FINISHED, "That is all.")
 
             dealing = asyncio.create_task(deal())
@@ -104,7 +105,7 @@ def _talk(call: Any, response: Any, typed: Any, pool: Any) -> Iterator[dict[str,
 def test_the_health_of_the_service_is_told(tmp_path: Path) -> None:
     def client(address: str) -> Any:
         with grpc.insecure_channel(address) as channel:
-            return health_pb2_grpc.HealthStub(channel).Check(health_pb2.HealthCheckRequest(), timeout=20).status
+            return health_pb2_grpc.HealthStub(channel).Check(health_pb2.HealthCheckRequest(), timeout=PATIENCE).status
 
     assert at_a_endpoint(tmp_path, client) == health_pb2.HealthCheckResponse.SERVING
 
@@ -115,7 +116,7 @@ def test_who_only_looks_needs_no_token_and_who_plays_does(metadata: Any, tmp_pat
         with grpc.insecure_channel(address) as channel:
             play = channel.stream_stream(f"/{SERVICE}/Play")
             with pytest.raises(grpc.RpcError) as caught:
-                list(play(iter([]), metadata=metadata, timeout=20))
+                list(play(iter([]), metadata=metadata, timeout=PATIENCE))
             return caught.value.code()
 
     assert at_a_endpoint(tmp_path, client) is grpc.StatusCode.UNAUTHENTICATED

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from referee.cli import app, register
 from referee.league.store import StoreError
+from tests.program import PATIENCE
 from tests.report.made_leagues import PLAYERS, make_league
 
 register()
@@ -119,7 +120,7 @@ def test_stepping_in_a_terminal(leagues: Path) -> None:
         read_until(main, "1 / ")
         os.write(main, b"q")
         read_until(main, "\x1b[?1049l")
-        assert running.wait(timeout=60) == 0
+        assert running.wait(timeout=PATIENCE) == 0
     finally:
         os.close(side)
         os.close(main)

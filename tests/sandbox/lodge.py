@@ -12,6 +12,7 @@ from referee.protocol import wire
 from referee.sandbox.exit_status import ExitStatus
 from referee.umpire.faults import Fault
 from referee.umpire.table import Table
+from tests.program import PATIENCE
 from tests.umpires import MOVE_US, Book, answers_to, new_table
 from tests.virtual import run
 
@@ -115,7 +116,7 @@ async def settle() -> None:
 
 
 async def until(look: Callable[[], bool]) -> None:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         while not look():  # noqa: ASYNC110 - what is looked for tells nobody
             await asyncio.sleep(0.001)
 

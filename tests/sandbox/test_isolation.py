@@ -16,7 +16,8 @@ from referee.league.league import begin, plan_of, read_league
 from referee.league.store import Store
 from referee.sandbox.command import PACKAGE, Command, named_entries
 from referee.sandbox.limits import ResourceLimits
-from tests.net.bot_processes import PATIENCE, Camp
+from tests.net.bot_processes import Camp
+from tests.program import PATIENCE
 
 WORD = "secret-" + "of-the-league"
 """What every file of the league holds that no bot may read. It is put together here so that this file does not hold it."""

@@ -19,7 +19,8 @@ import referee.sandbox.process_tree
 from referee.sandbox.launch import Policy
 from referee.sandbox.process_tree import owner
 from referee.umpire.faults import Fault
-from tests.net.bot_processes import HOLD, LEAVES_A_CHILD, PATIENCE, Camp, forgetful_worker, is_dead, run_referee, until
+from tests.net.bot_processes import HOLD, LEAVES_A_CHILD, Camp, forgetful_worker, is_dead, run_referee, until
+from tests.program import PATIENCE
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="leftovers are looked for in /proc: Linux only")
 

@@ -30,7 +30,8 @@ from referee.sandbox.temporary_folder import (
     remove_folder,
     temporary_folder,
 )
-from tests.net.bot_processes import HOLD, PATIENCE, Camp, until
+from tests.net.bot_processes import HOLD, Camp, until
+from tests.program import PATIENCE
 
 NOBODY = 65534
 

@@ -26,7 +26,7 @@ EVERYTHING = bool(os.environ.get("REFEREE_FORGE_ALL"))
 MOST = 1 << 30 if EVERYTHING else 4
 """Patterns of a table that are tried, besides those that are listed."""
 
-pytestmark = pytest.mark.timeout(7200 if EVERYTHING else 300)
+pytestmark = pytest.mark.timeout(7200 if EVERYTHING else 1800)
 
 LEAGUES = ("eventful", "partners", "gauntlet", "compared", "workers") if EVERYTHING else ("eventful",)
 

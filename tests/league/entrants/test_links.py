@@ -89,7 +89,6 @@ def test_a_submission_shows_nothing_of_ours_through_a_link(yard: Path) -> None:
     assert all("a link that leads out of it" in one.reason for one in roster.skipped)
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize("sandbox", BOTH)
 def test_a_bot_may_have_a_virtual_environment_of_its_own(sandbox: str, tmp_path: Path) -> None:
     mine = tmp_path / "mine"
