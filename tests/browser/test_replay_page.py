@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.report.test_film import a_league
 
 from referee.cards import RANKS, SUIT_NAMES, cards_in, cards_text
 from referee.league.store import Store
@@ -14,6 +13,7 @@ from referee.report import write_replay
 from referee.report.game_replay import GameReplay, game_replay
 from referee.rules import variant_names
 from tests.report.made_leagues import PLAYERS, make_league, open_league
+from tests.report.test_game_replay import a_league
 
 pytestmark = pytest.mark.needs("chromium")
 

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.report.test_film import a_league
 
 from referee.cards import card_text
 from referee.cli.replay import KEYS, move
@@ -15,6 +14,7 @@ from referee.report.terminal_replay import Frame, frames
 from referee.rules import Kind, variant_names
 from referee.umpire.record import Record
 from tests.report.made_leagues import open_league
+from tests.report.test_game_replay import a_league
 
 
 @pytest.fixture(params=variant_names())
