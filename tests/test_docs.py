@@ -24,6 +24,8 @@ from typer.testing import CliRunner
 
 import referee
 from referee import bot as sdk
+from referee.check.cases import _read as cases_of
+from referee.check.opportunity import breakable
 from referee.check.script import play_script, read_script
 from referee.league.definition.definition import parse_definition
 from referee.league.entrants.bot_source import Manifest
@@ -172,6 +174,34 @@ def test_every_part_of_the_package_has_its_place_in_the_plan() -> None:
     }
     missing = sorted(part for part in parts if not part.startswith("_") and f"`{part}`" not in text)
     assert not missing
+
+
+def names_in(path: Path) -> set[str]:
+    """What a module defines at its top, and in its classes as ``Class.name``."""
+
+    def defined(body: list[ast.stmt], owner: str = "") -> Iterator[str]:
+        for node in body:
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                yield owner + node.name
+            if isinstance(node, ast.ClassDef):
+                yield from defined(node.body, f"{node.name}.")
+            targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+            yield from (owner + target.id for target in targets if isinstance(target, ast.Name))
+
+    return set(defined(ast.parse(path.read_text("utf-8")).body))
+
+
+def test_every_answer_to_where_something_is_is_right() -> None:
+    rows = re.findall(r"^\| (.+\?.*?) \| `([\w/]+\.py)` \| (.+) \|$", page("where.md"), re.MULTILINE)
+    assert len(rows) >= 30
+    assert page("where.md").count("\n| ") == len(rows) + 2 * page("where.md").count("\n| --- |")
+    wrong = [
+        f"{file}: {name}"
+        for _, file, names in rows
+        for name in re.findall(r"`([^`]+)`", names) or ["(none named)"]
+        if not (ROOT / "referee" / file).is_file() or name not in names_in(ROOT / "referee" / file)
+    ]
+    assert not wrong
 
 
 def test_the_plan_has_the_order_of_the_import_contract() -> None:
@@ -414,6 +444,11 @@ def test_a_definition_or_manifest_on_a_page_is_sound(block: Block) -> None:
         return
     if "deal" in values:  # scripted seats
         play_script(read_script(block.text, str(block)))
+        return
+    if "case" in values:  # a position for the check
+        for case in cases_of(str(block), f"format = 1\n{block.text}"):
+            for name in case.variants:
+                assert set(case.clauses) <= breakable(case.position(variant(name)).reached())
         return
     if "accepted" in values:  # a baseline of the checker, which has its own tests
         assert all({"rule", "reason"} <= set(line) for line in values["accepted"])
