@@ -185,7 +185,15 @@ def play_set(league: League, table: Sequence[int], name: str, rng: random.Random
         points.append(league.strengths[bot] + league.bond * rng.gauss(0.0, 1.0) + sum(got) / len(got))
     nothing = (0.0,) * len(table)
     places = tuple(1 + sum(other > own for other in points) for own in points)
-    return [PlayedGame(name, tuple(map(str, table)), places, 0, Measures(nothing, nothing, tuple(points)))]
+    return [
+        PlayedGame(
+            set_id=name,
+            entrants=tuple(map(str, table)),
+            places=places,
+            sides=0,
+            measures=Measures(nothing, nothing, tuple(points)),
+        )
+    ]
 
 
 def ever_misranked(league: League, rng: random.Random) -> bool:
@@ -293,7 +301,11 @@ def duplicate_set(cell: Cell, name: str, rng: random.Random) -> GameSet:
         points = [float(round(one)) for one in got] if cell.packs else got
         places = tuple(1 + sum(other > own for other in points) for own in points)
         measures = Measures(place_points(places), (0.0,) * cell.bots, (0.0,) * cell.bots)
-        games.append(PlayedGame(name, tuple(f"{bot}" for bot in seated), places, 0, measures))
+        games.append(
+            PlayedGame(
+                set_id=name, entrants=tuple(f"{bot}" for bot in seated), places=places, sides=0, measures=measures
+            )
+        )
     return games
 
 

@@ -52,8 +52,8 @@ class Play:
     def open(self) -> None:
         """Another table."""
         number, self.opened = self.opened, self.opened + 1
-        chairs = tuple(Chair(next(self.ids), seat, 4, self.rules) for seat in range(4))
-        spec = GameSpec(f"g{number}", self.rules, chairs)
+        chairs = tuple(Chair(game_id=next(self.ids), seat=seat, seats=4, rules=self.rules) for seat in range(4))
+        spec = GameSpec(key=f"g{number}", rules=self.rules, chairs=chairs)
         packs = lambda deal: shuffle(deal_key(self.master, "memory", str(number), deal))  # noqa: E731
         self.dispatcher.open(Table(spec, packs, self.ids.__next__, fallback_move), self.sessions)
 

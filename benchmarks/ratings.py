@@ -44,7 +44,15 @@ def league(bots: int, games: int, rotations: int = SEATS, seed: int = 1) -> Iter
             scores = [int(rng.random() * 8.0 + 4.0 * bot / bots) for bot in seated]
             places = tuple(1 + sum(other > score for other in scores) for score in scores)
             measures = Measures(place_points(places), nothing, nothing)
-            made.append(PlayedGame(f"{start:08}", tuple(names[bot] for bot in seated), places, 0, measures))
+            made.append(
+                PlayedGame(
+                    set_id=f"{start:08}",
+                    entrants=tuple(names[bot] for bot in seated),
+                    places=places,
+                    sides=0,
+                    measures=measures,
+                )
+            )
         yield made
 
 

@@ -146,17 +146,19 @@ def _end(process: subprocess.Popen[str]) -> None:
 async def league(folder: Path, number: int, games: int, unknown: int) -> tuple[float, float, Silent, int]:
     """Plays; the referee's processor time in µs a decision, decisions a second, what was heard, and most in a game."""
     keys = [f"bot{one}" for one in range(number)]
-    entrants = {key: BotPlan(key, "1", None, token=f"token-{key}", wait_seconds=300) for key in keys}
+    entrants = {
+        key: BotPlan(key=key, version="1", command=None, token=f"token-{key}", wait_seconds=300) for key in keys
+    }
     rules = variant("auction-pitch").with_rules({"max_deals": 2})
     plan = LeaguePlan(
-        "bench",
-        seeded_master("bench"),
-        rules,
-        4,
-        "place",
-        "",
-        entrants,
-        folder,
+        league="bench",
+        master=seeded_master("bench"),
+        rules=rules,
+        seats=4,
+        objective="place",
+        commitment="",
+        bots=entrants,
+        log_dir=folder,
         max_in_flight=1,
         listen="tcp:127.0.0.1:0",
     )
@@ -168,7 +170,10 @@ async def league(folder: Path, number: int, games: int, unknown: int) -> tuple[f
     with Store.create(folder / f"bench{number}.sqlite", {"name": "bench"}) as store:
         store.add_sets("bench", [row.set_id for row in rows], rows)
         event_sink = StoreSink(store, heard)  # type: ignore[arg-type]
-        plans = [GamePlan(row.id, row.set_id, 0, row.seats, (0, 0, 0, 0)) for row in rows]
+        plans = [
+            GamePlan(fixture_id=row.id, set_id=row.set_id, rotation=0, seats=row.seats, slots=(0, 0, 0, 0))
+            for row in rows
+        ]
         event_sink.begin(plans)
         arena = Arena(plan, lambda key, fault, text: heard.wrong.append(f"{key} {fault} {text}"))
         told: dict[str, str] = {}

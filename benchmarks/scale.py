@@ -51,7 +51,13 @@ class Stubbed(Runner):
     def _sample(self, number: int) -> tuple[Record, dict[str, Any]]:
         """A real game of the house with itself."""
         fixture = self._schedule.fixtures[number % len(self._schedule.fixtures)]
-        game = GamePlan(fixture.id, fixture.set_id, fixture.rotation, fixture.seats, fixture.slots)
+        game = GamePlan(
+            fixture_id=fixture.id,
+            set_id=fixture.set_id,
+            rotation=fixture.rotation,
+            seats=fixture.seats,
+            slots=fixture.slots,
+        )
         ids = count(1)
         table = Table(self._plan.spec(game, 1), partial(_pack, self._plan.master, number), ids.__next__, fallback_move)
         table.start()
@@ -92,7 +98,20 @@ def definition_of(games: int) -> Definition:
 def measure(games: int, folder: Path, *, whole: bool) -> dict[str, float]:
     """Microseconds a game of each part, and the size of the store."""
     definition, path = definition_of(games), folder / f"{games}.sqlite"
-    entrants = tuple(Entrant(name, name, "1", ("never", "run"), Path(), "", False, (), None) for name in NAMES)
+    entrants = tuple(
+        Entrant(
+            key=name,
+            name=name,
+            version="1",
+            argv=("never", "run"),
+            folder=Path(),
+            digest="",
+            remote=False,
+            variants=(),
+            copy_of=None,
+        )
+        for name in NAMES
+    )
     clock = [time.perf_counter()]
     schedule = begin(definition, Roster(entrants), path, "none", {})
     clock.append(time.perf_counter())

@@ -64,13 +64,20 @@ def play(players: Sequence[Player], rules: RuleSet, seed: str, number: int, rota
     master, name = seeded_master(seed), f"set-{number}"
     seats = len(players)
     chairs = tuple(
-        Chair(number * seats + rotation + 1, seat, seats, rules, 1, bot_seed(master, "strength", name, rotation, seat))
+        Chair(
+            game_id=number * seats + rotation + 1,
+            seat=seat,
+            seats=seats,
+            rules=rules,
+            rule_set_id=1,
+            bot_seed=bot_seed(master, "strength", name, rotation, seat),
+        )
         for seat in range(seats)
     )
     ids = iter(range(1, 2**53))
     message = rule_set_message(rules, 1)
     table = Table(
-        GameSpec(name, rules, chairs),
+        GameSpec(key=name, rules=rules, chairs=chairs),
         lambda deal: shuffle(deal_key(master, "strength", name, deal)),
         lambda: next(ids),
         lambda turn: turn.legal[0],

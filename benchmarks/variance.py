@@ -94,10 +94,13 @@ def pack_of(name: str) -> tuple[int, ...]:
 def play(players: Sequence[Player], name: str, turn: int = 0) -> tuple[int, ...]:
     """One deal of the pack of that name; the points by seat. ``turn`` separates the chance of games with equal packs."""
     chairs = tuple(
-        Chair(1, s, SEATS, RULES, bot_seed=bot_seed(MASTER, "variance", name, turn, s)) for s in range(SEATS)
+        Chair(game_id=1, seat=s, seats=SEATS, rules=RULES, bot_seed=bot_seed(MASTER, "variance", name, turn, s))
+        for s in range(SEATS)
     )
     ids = iter(range(1, 1 << 40))
-    table = Table(GameSpec(name, RULES, chairs), lambda _: pack_of(name), lambda: next(ids), fallback_move)
+    table = Table(
+        GameSpec(key=name, rules=RULES, chairs=chairs), lambda _: pack_of(name), lambda: next(ids), fallback_move
+    )
     table.start()
     while table.open is not None:
         table.answer(table.open.turn_id, players[table.open.chair.seat](table.open), 0)
@@ -118,7 +121,15 @@ def duplicate_sets(table: dict[str, Player], sets: int, label: str) -> list[Game
             points = play([table[key] for key in seated], name, turn)
             places = tuple(1 + sum(other > own for other in points) for own in points)
             figures = tuple(map(float, points))
-            games.append(PlayedGame(name, tuple(seated), places, 0, Measures(figures, figures, figures)))
+            games.append(
+                PlayedGame(
+                    set_id=name,
+                    entrants=tuple(seated),
+                    places=places,
+                    sides=0,
+                    measures=Measures(figures, figures, figures),
+                )
+            )
         made.append(games)
     return made
 

@@ -97,10 +97,26 @@ def league(folder: Path, games: int, in_flight: int) -> tuple[float, float]:
     """Decisions a second of a leg of games with everything on, and the referee's CPU in µs a decision."""
     (folder / "bot.py").write_text(BOT)
     keys = [f"random{seat}" for seat in range(4)]
-    bots = {key: BotPlan(key, "1", Command((sys.executable, "bot.py"), folder, key, only=("bot.py",))) for key in keys}
+    bots = {
+        key: BotPlan(
+            key=key,
+            version="1",
+            command=Command(argv=(sys.executable, "bot.py"), folder=folder, name=key, only=("bot.py",)),
+        )
+        for key in keys
+    }
     rules = variant("auction-pitch").with_rules({"max_deals": 8})
     plan = LeaguePlan(
-        "bench", seeded_master("bench"), rules, 4, "place", "", bots, folder, sandbox="none", max_in_flight=in_flight
+        league="bench",
+        master=seeded_master("bench"),
+        rules=rules,
+        seats=4,
+        objective="place",
+        commitment="",
+        bots=bots,
+        log_dir=folder,
+        sandbox="none",
+        max_in_flight=in_flight,
     )
     fixtures = [FixtureRow(f"s{i}-0", f"s{i}", 0, tuple(keys)) for i in range(games)]
     path = folder / f"bench-{time.monotonic_ns()}.sqlite"
@@ -108,7 +124,9 @@ def league(folder: Path, games: int, in_flight: int) -> tuple[float, float]:
         store.add_sets("bench", [fixture.set_id for fixture in fixtures], fixtures)
         listener = Silent()
         event_sink = StoreSink(store, listener)  # type: ignore[arg-type]
-        plans = [GamePlan(f.id, f.set_id, 0, f.seats, (0, 0, 0, 0)) for f in fixtures]
+        plans = [
+            GamePlan(fixture_id=f.id, set_id=f.set_id, rotation=0, seats=f.seats, slots=(0, 0, 0, 0)) for f in fixtures
+        ]
         event_sink.begin(plans)
         leg = Leg(plan, plans, event_sink, asyncio.Event())
         before = resource.getrusage(resource.RUSAGE_SELF)

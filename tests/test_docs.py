@@ -261,7 +261,11 @@ def at_table(choose: Any) -> InProcessPlayer:
 def play_game(choose: Any, game: str, seats: int) -> Table:
     """A whole game of one player against itself."""
     rules = variant(game)
-    spec = GameSpec(game, rules, tuple(Chair(1, seat, seats, rules, bot_seed=seat) for seat in range(seats)))
+    spec = GameSpec(
+        key=game,
+        rules=rules,
+        chairs=tuple(Chair(game_id=1, seat=seat, seats=seats, rules=rules, bot_seed=seat) for seat in range(seats)),
+    )
     numbers = iter(range(1, 1 << 20))
     table = Table(spec, lambda number: shuffled(seeded((game, number))), numbers.__next__, fallback_move)
     dispatcher = Dispatcher(lambda ended: write_record(ended, {}))

@@ -37,8 +37,15 @@ def table(
 ) -> Table:
     """A table with packs from a seed, turn ids 1, 2, 3 ... and a house that plays the highest legal action."""
     ruleset = rules if isinstance(rules, RuleSet) else rules_of(rules)
-    chairs = tuple(Chair(7, seat, seats, ruleset) for seat in range(seats))
-    spec = GameSpec("test", ruleset, chairs, first_dealer, profile, limits or TimeLimits())
+    chairs = tuple(Chair(game_id=7, seat=seat, seats=seats, rules=ruleset) for seat in range(seats))
+    spec = GameSpec(
+        key="test",
+        rules=ruleset,
+        chairs=chairs,
+        first_dealer=first_dealer,
+        profile=profile,
+        limits=limits or TimeLimits(),
+    )
     ids = itertools.count(1).__next__
     return Table(spec, lambda number: shuffled(seeded(f"{seed}/{number}")), ids, fallback_move or highest)
 

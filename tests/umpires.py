@@ -32,8 +32,15 @@ def new_table(
 ) -> Table:
     """A game that is not started yet. ``number`` names it and fixes its packs."""
     rules = variant(game)
-    chairs = tuple(Chair(number, seat, seats, rules, bot_seed=seat) for seat in range(seats))
-    spec = GameSpec(f"game-{number}", rules, chairs, 0, PROFILES[profile], limits or TimeLimits(MOVE_US, BANK_US, 0))
+    chairs = tuple(Chair(game_id=number, seat=seat, seats=seats, rules=rules, bot_seed=seat) for seat in range(seats))
+    spec = GameSpec(
+        key=f"game-{number}",
+        rules=rules,
+        chairs=chairs,
+        first_dealer=0,
+        profile=PROFILES[profile],
+        limits=limits or TimeLimits(MOVE_US, BANK_US, 0),
+    )
     return Table(
         spec,
         lambda deal: shuffled(seeded(f"{number}/{deal}")),

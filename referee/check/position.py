@@ -74,7 +74,7 @@ class Position:
         deal = self.reached()
         game = Game(self.rules, self.seats, self.dealer, self.scores, self.set_backs)
         game.deals = self.deal
-        chair = Chair(1, deal.seat, self.seats, self.rules, bot_seed=self.bot_seed)
+        chair = Chair(game_id=1, seat=deal.seat, seats=self.seats, rules=self.rules, bot_seed=self.bot_seed)
         decision = self.decision if self.decision is not None else self.own_past(deal.seat)
         return see(deal, game, chair, turn_id=1, decision=decision, retry=0, move_us=0, bank_us=0)
 
@@ -158,8 +158,13 @@ def seat_at(position: Position, setting: Setting, *, ask_from: int | None = None
 def spec_of(rules: RuleSet, seats: int, dealer: int, setting: Setting, *, bot_seed: int = 0) -> GameSpec:
     """A game of the check: no retries, no forfeits."""
     game_id, number = setting.ids(), setting.rule_set_id(rules)
-    chairs = tuple(Chair(game_id, seat, seats, rules, number, bot_seed) for seat in range(seats))
-    return GameSpec("check", rules, chairs, dealer, PROFILE, setting.limits)
+    chairs = tuple(
+        Chair(game_id=game_id, seat=seat, seats=seats, rules=rules, rule_set_id=number, bot_seed=bot_seed)
+        for seat in range(seats)
+    )
+    return GameSpec(
+        key="check", rules=rules, chairs=chairs, first_dealer=dealer, profile=PROFILE, limits=setting.limits
+    )
 
 
 def snapshot(table: Table, dealt: int, done: int, turn: Turn, origin: str) -> Position:

@@ -180,8 +180,15 @@ def _words(said: Sequence[str] | str) -> Iterator[str]:
 
 def play_script(script: Script) -> Played:
     """Plays it under the umpire; raises ``ScriptError`` for a word that says nothing, or comes when nobody is asked."""
-    chairs = tuple(Chair(1, seat, script.seats, script.rules) for seat in range(script.seats))
-    spec = GameSpec("script", script.rules, chairs, script.dealer, PROFILE, TimeLimits())
+    chairs = tuple(Chair(game_id=1, seat=seat, seats=script.seats, rules=script.rules) for seat in range(script.seats))
+    spec = GameSpec(
+        key="script",
+        rules=script.rules,
+        chairs=chairs,
+        first_dealer=script.dealer,
+        profile=PROFILE,
+        limits=TimeLimits(),
+    )
     game = Game(script.rules, script.seats, script.dealer, script.scores, script.set_backs)
 
     def pack(number: int) -> Sequence[Card]:

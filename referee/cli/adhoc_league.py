@@ -38,7 +38,7 @@ def _seen(problem: Problem, bots: Sequence[str], words: Mapping[str, tuple[str, 
     remedy = problem.remedy
     if written and written[1] in words:
         remedy = words[written[1]][1].format(written[2])
-    return Problem(FILE, 0, field, problem.found, problem.allowed, remedy)
+    return Problem(file=FILE, line=0, field=field, found=problem.found, allowed=problem.allowed, remedy=remedy)
 
 
 def distinct_names(bots: Sequence[str]) -> dict[str, str]:

@@ -69,7 +69,14 @@ def _stored(path: Path, number: int) -> tuple[Record, tuple[int, ...]]:
         row = next(row for row in source.every_game() if row.number == number)
     plan = plan_of(found, Path(), "none")
     set_id, _, rotation = row.fixture_id.rpartition("-")
-    game = GamePlan(row.fixture_id, set_id, int(rotation), tuple(row.summary["entrants"]), (), row.redeal)
+    game = GamePlan(
+        fixture_id=row.fixture_id,
+        set_id=set_id,
+        rotation=int(rotation),
+        seats=tuple(row.summary["entrants"]),
+        slots=(),
+        redeal=row.redeal,
+    )
     return record, tuple(chair.bot_seed for chair in plan.spec(game, 1).chairs)
 
 

@@ -40,7 +40,7 @@ class LeagueError(Exception):
     """A league that cannot be begun or go on. The message says what to do."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class League:
     """A league as its store freezes it."""
 
@@ -180,14 +180,14 @@ def read_league(store: Source) -> League:
         definition = restore_definition(facts["definition"], facts["folder"])
         _check_size(store, definition, len(entrants))
         return League(
-            facts["name"],
-            definition,
-            RuleSet.from_dict(facts["rules"]),
-            bytes.fromhex(facts["master"]),
-            facts["commitment"],
-            facts["seeded"],
-            entrants,
-            facts,
+            name=facts["name"],
+            definition=definition,
+            rules=RuleSet.from_dict(facts["rules"]),
+            master=bytes.fromhex(facts["master"]),
+            commitment=facts["commitment"],
+            seeded=facts["seeded"],
+            entrants=entrants,
+            facts=facts,
         )
     except KeyError as error:
         raise LeagueError(f"{store.path} lacks {error}: it was written by another version of the referee") from None
@@ -335,7 +335,14 @@ def _is_definition(path: Path) -> bool:
 
 def _bot_plan(entrant: Entrant, token: str, private: Sequence[Path]) -> BotPlan:
     partner = _command(entrant.partner, private) if entrant.partner else None
-    return BotPlan(entrant.key, entrant.version, _command(entrant, private), token, float(entrant.wait_s), partner)
+    return BotPlan(
+        key=entrant.key,
+        version=entrant.version,
+        command=_command(entrant, private),
+        token=token,
+        wait_seconds=float(entrant.wait_s),
+        partner=partner,
+    )
 
 
 def _command(entrant: Entrant, private: Sequence[Path]) -> Command | None:

@@ -65,9 +65,12 @@ def replay_by_fallback(
 
 def _points(rules: RuleSet, seats: int, dealer: int, pack: tuple[Card, ...], answer: Strategy) -> tuple[int, ...]:
     """The points by seat of one deal among players that all answer alike."""
-    chairs = tuple(Chair(1, seat, seats, rules) for seat in range(seats))
+    chairs = tuple(Chair(game_id=1, seat=seat, seats=seats, rules=rules) for seat in range(seats))
     table = Table(
-        GameSpec("house replay", rules, chairs, dealer), lambda _: pack, partial(next, count(1)), fallback_move
+        GameSpec(key="house replay", rules=rules, chairs=chairs, first_dealer=dealer),
+        lambda _: pack,
+        partial(next, count(1)),
+        fallback_move,
     )
     table.start()
     while table.open is not None:

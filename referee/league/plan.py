@@ -16,7 +16,7 @@ from referee.umpire.record import GameHeading
 from referee.umpire.view import Chair
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BotPlan:
     """How one entrant gets to the table. ``command`` is ``None`` for a remote bot, whose ``token`` is fixed.
 
@@ -35,7 +35,7 @@ class BotPlan:
         return self.partner if slot and self.partner is not None else self.command
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GamePlan:
     """One game to play: its fixture, which entrant (and which of its slots) sits where, and which packs.
 
@@ -51,7 +51,7 @@ class GamePlan:
     excused: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LeaguePlan:
     """What holds for every game of a league. ``master`` is the secret of all packs.
 
@@ -90,17 +90,24 @@ class LeaguePlan:
         """
         chairs = tuple(
             Chair(
-                game_id,
-                seat,
-                self.seats,
-                self.rules,
+                game_id=game_id,
+                seat=seat,
+                seats=self.seats,
+                rules=self.rules,
                 bot_seed=deals.bot_seed(
                     self.master_of(game.set_id), self.league, game.set_id, game.rotation % self.seats, seat
                 ),
             )
             for seat in range(self.seats)
         )
-        return GameSpec(game.fixture_id, self.rules, chairs, 0, self.profile, self.limits)
+        return GameSpec(
+            key=game.fixture_id,
+            rules=self.rules,
+            chairs=chairs,
+            first_dealer=0,
+            profile=self.profile,
+            limits=self.limits,
+        )
 
     def pack(self, game: GamePlan, deal: int) -> tuple[int, ...]:
         """The pack of one deal of a game; all rotations of a set share it."""

@@ -47,13 +47,13 @@ def tallies(sets: Sequence[SetRow], games: Iterable[GameRow]) -> dict[str, Fault
 
 def _tally(count: Mapping[str, Any]) -> FaultCounts:
     return FaultCounts(
-        count["bids_made"],
-        count["bids_set_back"],
-        count["illegal"],
-        count["time_outs"],
-        count["lost"],
-        quantile_ms(count["times"], 0.5),
-        quantile_ms(count["times"], 0.99),
+        bids_made=count["bids_made"],
+        bids_set_back=count["bids_set_back"],
+        illegal_actions=count["illegal"],
+        time_outs=count["time_outs"],
+        crashes=count["lost"],
+        decision_ms_median=quantile_ms(count["times"], 0.5),
+        decision_ms_p99=quantile_ms(count["times"], 0.99),
     )
 
 

@@ -84,4 +84,11 @@ def played_game(summary: GameSummary) -> PlayedGame:
         place_points(places, sides), tuple(map(float, summary["stakes"])), tuple(map(float, summary["points"]))
     )
     controls = tuple(tuple(map(float, seat)) for seat in summary.get("house", ()))
-    return PlayedGame(summary["set"], tuple(summary["entrants"]), places, sides, measures, controls)
+    return PlayedGame(
+        set_id=summary["set"],
+        entrants=tuple(summary["entrants"]),
+        places=places,
+        sides=sides,
+        measures=measures,
+        controls=controls,
+    )

@@ -13,7 +13,7 @@ _BUCKETS_PER_DOUBLING: Final = 8  # as referee.league.summary counts them, in mi
 _DRAWN_TOGETHER: Final = 4
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TimeRow:
     """One entrant: its figures, where they lie, and its distribution as an outline in a square of 100 by 100."""
 
@@ -42,12 +42,12 @@ def times(facts: ReportData) -> Times | None:
     axis = Axis(_log_ms(min(buckets)) - 0.1, _log_ms(max(buckets) + 1) + 0.1)
     rows = [
         TimeRow(
-            facts.called(row.entrant),
-            milliseconds(row.tally.decision_ms_median),
-            milliseconds(row.tally.decision_ms_p99),
-            axis.at(math.log10(row.tally.decision_ms_median or 1.0)),
-            axis.at(math.log10(row.tally.decision_ms_p99 or 1.0)),
-            _outline(facts.times[row.entrant], axis),
+            name=facts.called(row.entrant),
+            median=milliseconds(row.tally.decision_ms_median),
+            p99=milliseconds(row.tally.decision_ms_p99),
+            median_at=axis.at(math.log10(row.tally.decision_ms_median or 1.0)),
+            p99_at=axis.at(math.log10(row.tally.decision_ms_p99 or 1.0)),
+            outline=_outline(facts.times[row.entrant], axis),
         )
         for row in timed
     ]

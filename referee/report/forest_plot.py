@@ -9,7 +9,7 @@ from referee.report.report_data import ReportData
 from referee.statistics.standings import StandingsRow
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ForestRow:
     """One line. Positions are percent of the drawing's width; ``low`` and ``wide`` are None without an interval.
 

@@ -16,7 +16,7 @@ from referee.umpire.faults import Consequence
 from referee.umpire.record import Record, replay
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayStep:
     """One action, and the deal after it.
 
@@ -66,7 +66,7 @@ class ReplayRuling:
     legal: Sequence[Action]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayDeal:
     """One deal. ``scores`` are by side before it, ``after`` behind it; ``opening`` are the events before any decision.
 
@@ -86,7 +86,7 @@ class ReplayDeal:
     pending: Decision | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GameReplay:
     """A whole game. ``called``: harmless names by seat; ``names``: the same, numbered where two seats would look alike.
 

@@ -16,7 +16,7 @@ _LABELS: Final = 12
 _LABEL_ROOM: Final = 7.5
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RatingCurve:
     """One entrant: its path in a square of 100 by 100, and its interval at the end.
 

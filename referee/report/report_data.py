@@ -27,7 +27,7 @@ class SeatFigure:
     games: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReportData:
     """What is known of a league.
 

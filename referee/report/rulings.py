@@ -22,7 +22,7 @@ class RulingLine:
     shown: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RulingGroup:
     """All rulings of one kind against one entrant; ``lines`` holds the first of them, those with a replay before others."""
 
@@ -57,7 +57,12 @@ def ruling_groups(facts: ReportData, shown: frozenset[int]) -> list[RulingGroup]
         groups.setdefault((ruling["entrant"], ruling["fault"], ruling["rule"]), []).append(ruling)
     made = [
         RulingGroup(
-            facts.called(entrant), fault, rule, clause(rule, facts.league.rules), len(found), _lines(found, shown)
+            entrant=facts.called(entrant),
+            fault=fault,
+            rule=rule,
+            clause=clause(rule, facts.league.rules),
+            count=len(found),
+            lines=_lines(found, shown),
         )
         for (entrant, fault, rule), found in groups.items()
     ]

@@ -59,7 +59,7 @@ def _everybody(facts: ReportData, seat: int) -> str:
     return figure(sum(one.points * one.games for one in known) / games if games else None, 2)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BidRow:
     """One entrant's contracts. Widths are percent of the most that any entrant has."""
 
@@ -79,12 +79,12 @@ def bid_rows(facts: ReportData) -> list[BidRow]:
         return []
     return [
         BidRow(
-            name,
-            tally.bids_made,
-            tally.bids_set_back,
-            f"{100 * tally.bids_made / most:.2f}%",
-            f"{100 * tally.bids_set_back / most:.2f}%",
-            f"{tally.bids_made / (tally.bids_made + tally.bids_set_back):.0%}"
+            name=name,
+            made=tally.bids_made,
+            set_back=tally.bids_set_back,
+            made_wide=f"{100 * tally.bids_made / most:.2f}%",
+            set_wide=f"{100 * tally.bids_set_back / most:.2f}%",
+            share=f"{tally.bids_made / (tally.bids_made + tally.bids_set_back):.0%}"
             if tally.bids_made + tally.bids_set_back
             else "-",
         )

@@ -46,7 +46,7 @@ class LaunchError(Exception):
     """A bot cannot be started. The message names the file and the remedy; to the league it is START_FAILED."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
     """How to start a bot.
 
@@ -81,8 +81,10 @@ def bot_command(
     any other it shows what the command names.
     """
     if (folder / "bot.toml").is_file():
-        return Command(tuple(argv), folder, name, only=only, hides=hides)
-    return Command(tuple(argv), folder, name, only=only or named_entries(argv, folder), whole=False, hides=hides)
+        return Command(argv=tuple(argv), folder=folder, name=name, only=only, hides=hides)
+    return Command(
+        argv=tuple(argv), folder=folder, name=name, only=only or named_entries(argv, folder), whole=False, hides=hides
+    )
 
 
 def named_entries(argv: Sequence[str], folder: Path) -> tuple[str, ...]:

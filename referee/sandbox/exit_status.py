@@ -19,7 +19,7 @@ NEAR_LIMIT = 0.9
 HIGHEST_SIGNAL = 64
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ExitStatus:
     """The end of a bot process.
 
@@ -47,7 +47,7 @@ class KillReason:
     sentence: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ExitEvidence:
     """What is known when a process is gone. `status` is that of `os.waitpid`, None if the process would not die.
 
@@ -80,7 +80,14 @@ def judge(evidence: ExitEvidence) -> ExitStatus:
     if evidence.survivors:
         pids = ", ".join(map(str, evidence.survivors))
         sentence += f" Could not be ended, look at it by hand: process {pids}."
-    return ExitStatus(order.fault, sentence, code, number, evidence.swept, evidence.survivors)
+    return ExitStatus(
+        fault=order.fault,
+        sentence=sentence,
+        code=code,
+        signal=number,
+        swept=evidence.swept,
+        survivors=evidence.survivors,
+    )
 
 
 def _came_first(order: KillReason, number: int | None) -> bool:

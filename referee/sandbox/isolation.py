@@ -105,7 +105,7 @@ def _switch() -> str:
 
 def _trial() -> subprocess.CompletedProcess[bytes]:
     """Runs the referee's own interpreter in the sandbox; it must find this very package."""
-    command = Command((sys.executable, "-c", f"import {__name__}"), PACKAGE, "trial")
+    command = Command(argv=(sys.executable, "-c", f"import {__name__}"), folder=PACKAGE, name="trial")
     box = put_in_box(command, Path(sys.executable), ResourceLimits())
     environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(PACKAGE.parent), "PYTHONDONTWRITEBYTECODE": "1"}
     adopt_orphans()

@@ -44,7 +44,7 @@ __all__ = [
 _DEFAULTS = ResourceLimits()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Start:
     """All that Popen needs, and what must be given back: by `close` if the start fails, else in the end."""
 
@@ -156,7 +156,9 @@ def _with_box(
     box = put_in_box(command, program, limits, socket)
     group = make_group(signs.marker, limits)
     argv = grouped(box.argv, group.folders if group is not None else ())
-    return _Start(tuple(argv), given, Path("/"), box.handles, box.info, group)
+    return _Start(
+        argv=tuple(argv), environment=given, folder=Path("/"), handles=box.handles, info=box.info, group=group
+    )
 
 
 def _without_box(
@@ -181,7 +183,13 @@ def _without_box(
     group = make_group(signs.marker, limits)
     folders = group.folders if group is not None else ()
     argv = limited([str(program), *command.argv[1:]], limits, own_user=False, brand=signs.brand, cgroups=folders)
-    return _Start(tuple(argv), given, command.folder.absolute() / command.cwd, group=group, scratch=scratch)
+    return _Start(
+        argv=tuple(argv),
+        environment=given,
+        folder=command.folder.absolute() / command.cwd,
+        group=group,
+        scratch=scratch,
+    )
 
 
 def _spawn(name: str, start: _Start, *, terminal: bool) -> tuple[subprocess.Popen[bytes], int]:

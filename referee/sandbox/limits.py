@@ -28,7 +28,7 @@ CPU_GRACE_SECONDS = 2
 """Seconds of processor time between SIGXCPU and SIGKILL."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceLimits:
     """What one bot process, with everything it starts, may use. All values are whole numbers above 0.
 

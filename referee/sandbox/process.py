@@ -86,7 +86,7 @@ class BotProcess:
         self._starved = False
         # A new process starts with its parent's peak on its account: only what goes beyond is its own.
         self._parents_peak = _peak_bytes(resource.getrusage(resource.RUSAGE_SELF))
-        self._watched = Monitored(tree, limits, self.stop, HELPERS if self._inner else 0)
+        self._watched = Monitored(tree=tree, limits=limits, stop=self.stop, helpers=HELPERS if self._inner else 0)
         watch().add(self._watched)
         self._pidfd = self._wait_for_end()
         _LIVE.add(self)
@@ -210,9 +210,9 @@ class BotProcess:
 
     def _verdict(self, status: int | None, peak: int, seconds: float, survivors: tuple[int, ...]) -> ExitStatus:
         evidence = ExitEvidence(
-            status,
-            self._order,
-            self._limits,
+            status=status,
+            order=self._order,
+            limits=self._limits,
             peak_bytes=max(peak, self._watched.peak),
             cpu_seconds=seconds,
             output=self.tail(),

@@ -33,7 +33,7 @@ JUMP = 8
 """So many more tasks on the machine than at the last full look bring the next one forward."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Monitored:
     """One bot under watch.
 

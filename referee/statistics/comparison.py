@@ -17,7 +17,7 @@ from referee.statistics.linear_algebra import Matrix, cholesky, inverse, sum_of_
 from referee.statistics.results import GameSet, MeasureName, set_means
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
     """All entrants compared with one another on one measure.
 

@@ -33,7 +33,7 @@ Members: TypeAlias = tuple[int, ...]
 """Side numbers, ascending."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Awards:
     """The sufficient statistics of any number of games.
 

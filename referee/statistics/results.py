@@ -49,7 +49,7 @@ RankedSides: TypeAlias = tuple[tuple[Side, ...], ...]
 """Sides in finishing order, best first; sides in one group are tied."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PlayedGame:
     """One finished game.
 

@@ -43,7 +43,7 @@ Status = Literal["ranked", "too few to rank", "yardstick"]
 """``yardstick``: the bot that all others of a gauntlet have met; it is not ranked among them."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FaultCounts:
     """What is counted outside the results, for one entrant; passed through to its row.
 
@@ -59,7 +59,7 @@ class FaultCounts:
     decision_ms_p99: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StandingsRow:
     """One entrant.
 
@@ -96,7 +96,7 @@ class VoidSet:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Standings:
     """The table of a league and how it was made.
 
@@ -137,7 +137,7 @@ class Standings:
 _UNRATED: Final = RatingInterval(None, None, None)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class _EntrantCounts:
     games: int = 0
     wins: int = 0
@@ -182,17 +182,17 @@ def standings(  # noqa: PLR0913  # a league has many properties
     saving = saving_of(checked, measure, seed)
     span = span_of(checked, measure)
     evidence = _StandingsInput(
-        sorted(names),
-        counts,
-        comparison,
-        resampled,
-        ratings,
-        rated,
-        tallies,
-        certainty_at_any_look,
-        yardstick if yardstick in names else None,
-        span,
-        saving,
+        names=sorted(names),
+        counts=counts,
+        comparison=comparison,
+        resampled=resampled,
+        ratings=ratings,
+        skill_table=rated,
+        tallies=tallies,
+        certainty_at_any_look=certainty_at_any_look,
+        yardstick=yardstick if yardstick in names else None,
+        span=span,
+        saving=saving,
     )
     rows = _rows(evidence)
     return Standings(
@@ -216,7 +216,7 @@ def standings(  # noqa: PLR0913  # a league has many properties
     )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _StandingsInput:
     """All that rows are made of."""
 

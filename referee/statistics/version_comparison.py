@@ -28,7 +28,7 @@ FIRST_LOOK: Final = 16
 """Sets before the first look."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class VersionVerdict:
     """What is known of the new version against the old one, per game of the measure.
 

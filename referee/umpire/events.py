@@ -24,7 +24,7 @@ class TimeLimits:
     game_us: int = 300_000_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GameSpec:
     """All that fixes a game but the players: rules, seats, first dealer, penalties, limits, what each seat is told."""
 
@@ -41,7 +41,7 @@ class GameSpec:
         return len(self.chairs)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Ruling:
     """What was judged of a seat's answer, or of the lack of one. ``violations`` counts towards the forfeit."""
 
@@ -57,7 +57,7 @@ class Ruling:
     violations: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Irregularity:
     """An input of the umpire other than a legal answer, as the record keeps it.
 
@@ -76,7 +76,7 @@ class Irregularity:
     charged_us: int
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class DealLog:
     """One deal as it was played: the pack, who dealt, every action applied (with its kind), every public event, in order.
 
@@ -116,7 +116,7 @@ class DealClosed:
     scores: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TableResult:
     """The end of a game at the table. ``places`` and ``stakes`` are by seat, ``scores`` by side.
 

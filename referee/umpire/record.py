@@ -310,12 +310,12 @@ def spec_of(record: Record) -> GameSpec:
         seats = int(record["seat_count"])
         rules.check_seats(seats)
         return GameSpec(
-            record["game"],
-            rules,
-            tuple(Chair(1, seat, seats, rules) for seat in range(seats)),
-            record["first_dealer"],
-            Profile("record", **record["profile"]),
-            TimeLimits(**record["limits"]),
+            key=record["game"],
+            rules=rules,
+            chairs=tuple(Chair(game_id=1, seat=seat, seats=seats, rules=rules) for seat in range(seats)),
+            first_dealer=record["first_dealer"],
+            profile=Profile("record", **record["profile"]),
+            limits=TimeLimits(**record["limits"]),
         )
     except (ArithmeticError, KeyError, TypeError, ValueError) as error:
         raise RecordError(f"the record lacks or garbles {error}") from None
@@ -458,15 +458,15 @@ class Actions:
 
 def _read_irregular(entry: IrregularRecord) -> Irregularity:
     return Irregularity(
-        entry["step"],
-        entry["seat"],
-        Fault(entry["fault"]),
-        entry["rule"],
-        entry["sentence"],
-        Consequence(entry["consequence"]),
-        entry.get("action"),
-        entry.get("raw", ""),
-        entry["charged_us"],
+        step=entry["step"],
+        seat=entry["seat"],
+        fault=Fault(entry["fault"]),
+        rule=entry["rule"],
+        sentence=entry["sentence"],
+        consequence=Consequence(entry["consequence"]),
+        action=entry.get("action"),
+        raw=entry.get("raw", ""),
+        charged_us=entry["charged_us"],
     )
 
 

@@ -152,7 +152,7 @@ class Table:
         """Deals. A card turned up can end the game before anybody is asked."""
         pack = tuple(self._packs(self.game.deals))
         deal = self.deal = self.game.deal_pack(pack)
-        self.deals.append(DealLog(deal.dealer, pack, tuple(self.game.scores), deal.history))
+        self.deals.append(DealLog(dealer=deal.dealer, pack=pack, scores=tuple(self.game.scores), history=deal.history))
         if deal.outcome is not None:
             self._close_deal(deal.outcome, outputs)
 
@@ -251,16 +251,16 @@ class Table:
     ) -> Ruling:
         seat = turn.chair.seat
         return Ruling(
-            seat,
-            turn.turn_id,
-            fault,
-            violation.rule,
-            violation.sentence,
-            violation.legal,
-            turn.kind,
-            consequence,
-            move,
-            self.violations[seat],
+            seat=seat,
+            turn_id=turn.turn_id,
+            fault=fault,
+            rule=violation.rule,
+            sentence=violation.sentence,
+            legal=violation.legal,
+            kind=turn.kind,
+            consequence=consequence,
+            substitute=move,
+            violations=self.violations[seat],
         )
 
     def _note(
@@ -275,7 +275,15 @@ class Table:
     ) -> None:
         self.irregularities.append(
             Irregularity(
-                self.steps, seat, fault, violation.rule, violation.sentence, consequence, action, raw, charged_us
+                step=self.steps,
+                seat=seat,
+                fault=fault,
+                rule=violation.rule,
+                sentence=violation.sentence,
+                consequence=consequence,
+                action=action,
+                raw=raw,
+                charged_us=charged_us,
             )
         )
 
@@ -283,16 +291,16 @@ class Table:
         """Takes the seat out of the game; ends the game if one side at most is left in it."""
         self.forfeits.append(seat)
         ruling = Ruling(
-            seat,
-            turn_id,
-            fault,
-            violation.rule,
-            violation.sentence,
-            violation.legal,
-            self._deal.kind if violation.legal else None,
-            Consequence.FORFEITED,
-            None,
-            self.violations[seat],
+            seat=seat,
+            turn_id=turn_id,
+            fault=fault,
+            rule=violation.rule,
+            sentence=violation.sentence,
+            legal=violation.legal,
+            kind=self._deal.kind if violation.legal else None,
+            consequence=Consequence.FORFEITED,
+            substitute=None,
+            violations=self.violations[seat],
         )
         outputs: list[Output] = [Ruled(ruling)]
         sides = self.spec.rules.side_count(self.spec.seats)
@@ -311,12 +319,12 @@ class Table:
             return
         seats = range(self.spec.seats)
         self.result = TableResult(
-            result.winner,
-            result.reason,
-            result.scores,
-            tuple(result.places[self._side(seat)] for seat in seats),
-            tuple(result.stakes[self._side(seat)] for seat in seats),
-            (),
+            winner=result.winner,
+            reason=result.reason,
+            scores=result.scores,
+            places=tuple(result.places[self._side(seat)] for seat in seats),
+            stakes=tuple(result.stakes[self._side(seat)] for seat in seats),
+            forfeits=(),
         )
         outputs.append(GameClosed(self.result))
 
@@ -328,5 +336,12 @@ class Table:
         if winner is not None and any(sides[seat] == winner for seat in self.forfeits):
             best = {sides[seat] for seat, place in enumerate(places) if place == 1}
             winner = best.pop() if len(best) == 1 else None
-        self.result = TableResult(winner, reason, scores, places, (0,) * self.spec.seats, tuple(self.forfeits))
+        self.result = TableResult(
+            winner=winner,
+            reason=reason,
+            scores=scores,
+            places=places,
+            stakes=(0,) * self.spec.seats,
+            forfeits=tuple(self.forfeits),
+        )
         outputs.append(GameClosed(self.result))

@@ -11,7 +11,7 @@ from referee.cards import Card, Mask, Suit
 from referee.rules import Action, Deal, Game, Kind, RuleSet
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Chair:
     """What stays the same for one seat through one game. Ids and seed are below 2^53."""
 
@@ -23,7 +23,7 @@ class Chair:
     bot_seed: int = 0
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Turn:
     """One decision asked of one seat, with all that the seat may know. Read only, by convention.
 
@@ -58,29 +58,33 @@ class Turn:
 def see(
     deal: Deal, game: Game, chair: Chair, turn_id: int, decision: int, retry: int, move_us: int, bank_us: int
 ) -> Turn:
-    """What the seat to decide is told. Every argument of ``Turn`` below is public, or the seat's own."""
+    """What the seat to decide is told. Everything that is assigned below is public, or the seat's own.
+
+    One turn is made for every decision: assigned by name, it takes a third of the time of a call with 22 arguments by position, and
+    a ninth of one with keywords.
+    """
     playing = deal.kind is Kind.PLAY
-    return Turn(
-        turn_id,
-        chair,
-        deal.kind,  # type: ignore[arg-type]  # a deal that is over asks nothing
-        deal.legal(),
-        deal.hands[chair.seat],
-        deal.dealer,
-        deal.history,
-        deal.trick,
-        deal.leader if playing else None,
-        deal.trump,
-        None if deal.kind is Kind.BID else deal.pitcher,
-        deal.bid,
-        deal.turn_up,
-        len(deal.stock),
-        deal.laid_away[chair.seat],
-        deal.scores,
-        game.set_backs,
-        game.deals,
-        decision,
-        retry,
-        move_us,
-        bank_us,
-    )
+    turn = Turn.__new__(Turn)
+    turn.turn_id = turn_id
+    turn.chair = chair
+    turn.kind = deal.kind  # type: ignore[assignment]  # a deal that is over asks nothing
+    turn.legal = deal.legal()
+    turn.hand = deal.hands[chair.seat]
+    turn.dealer = deal.dealer
+    turn.history = deal.history
+    turn.trick = deal.trick
+    turn.leader = deal.leader if playing else None
+    turn.trump = deal.trump
+    turn.pitcher = None if deal.kind is Kind.BID else deal.pitcher
+    turn.bid = deal.bid
+    turn.turn_up = deal.turn_up
+    turn.stock_count = len(deal.stock)
+    turn.laid_away = deal.laid_away[chair.seat]
+    turn.scores = deal.scores
+    turn.set_backs = game.set_backs
+    turn.deal = game.deals
+    turn.decision = decision
+    turn.retry = retry
+    turn.move_us = move_us
+    turn.bank_us = bank_us
+    return turn

@@ -88,7 +88,12 @@ def check_receipts(
     receipts, others, garbled = read_receipts(path, league.commitment)
     if not receipts:
         found.add(
-            Divergence(Check.RECEIPT, shown(path.name), "no receipt of this league", "receipts with its commitment")
+            Divergence(
+                check=Check.RECEIPT,
+                what=shown(path.name),
+                says="no receipt of this league",
+                should="receipts with its commitment",
+            )
         )
     by_name: dict[str, list[GameReceipt]] = defaultdict(list)
     for one in receipts:
@@ -125,7 +130,14 @@ class _Holder:
         """Finds what differs; returns the sentence with the counts."""
         name = shown(self._name)
         if not self._known:
-            self._found.add(Divergence(Check.RECEIPT, f"receipts of {name}", "a name that is no entrant", "an entrant"))
+            self._found.add(
+                Divergence(
+                    check=Check.RECEIPT,
+                    what=f"receipts of {name}",
+                    says="a name that is no entrant",
+                    should="an entrant",
+                )
+            )
             return f"Receipts of {name}: no such entrant."
         stored: dict[str, list[GameRow]] = defaultdict(list)
         for game in games:
@@ -164,11 +176,19 @@ class _Holder:
     def _differs(self, game: GameRow, receipt: GameReceipt) -> None:
         what = f"record of seat {receipt.seat}, for which {shown(self._name)} has a receipt"
         says, should = game.record_digest, receipt.record
-        self._found.add(Divergence(Check.RECEIPT, what, says, should, game.number, game.fixture_id))
+        self._found.add(
+            Divergence(
+                check=Check.RECEIPT, what=what, says=says, should=should, game=game.number, fixture=game.fixture_id
+            )
+        )
 
     def _missing(self, receipt: GameReceipt, fixtures: Sequence[str]) -> None:
         what = f"game for which {shown(self._name)} has a receipt (seat {receipt.seat}, record {receipt.record})"
-        self._found.add(Divergence(Check.RECEIPT, what, "nothing", "a game", fixture=fixtures[0] if fixtures else ""))
+        self._found.add(
+            Divergence(
+                check=Check.RECEIPT, what=what, says="nothing", should="a game", fixture=fixtures[0] if fixtures else ""
+            )
+        )
 
     def _never(self, game: GameRow, seat: int, source: Source, counts: dict[str, int]) -> None:
         """A game of which the bot was never told: made up, unless it was lost in it and could not be told."""
@@ -178,4 +198,13 @@ class _Holder:
         if not lost:
             what = f"game of {shown(self._name)} at seat {seat}"
             told = "never reported to it"
-            self._found.add(Divergence(Check.RECEIPT, what, told, "a receipt", game.number, game.fixture_id))
+            self._found.add(
+                Divergence(
+                    check=Check.RECEIPT,
+                    what=what,
+                    says=told,
+                    should="a receipt",
+                    game=game.number,
+                    fixture=game.fixture_id,
+                )
+            )

@@ -42,7 +42,7 @@ class Check(StrEnum):
     STANDINGS = "standings"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Divergence:
     """One place where a league is not what follows from its definition, its master and its moves.
 
@@ -89,10 +89,10 @@ class Findings:
     def differ(self, check: Check, what: str, says: object, should: object, fixture: str = "") -> None:
         """Takes one about the league, unless both are the same."""
         if says != should:
-            self.add(Divergence(check, what, shown(says), shown(should), fixture=fixture))
+            self.add(Divergence(check=check, what=what, says=shown(says), should=shown(should), fixture=fixture))
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class VerificationCounts:
     """Counts while a verification runs."""
 
@@ -104,7 +104,7 @@ class VerificationCounts:
     unproven: Counter[str] = field(default_factory=Counter)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class VerificationResult:
     """The outcome of a verification.
 

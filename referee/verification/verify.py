@@ -55,10 +55,14 @@ def verify(
         with source.snapshot():
             work.run()
     except (*_GARBLED, sqlite3.Error, LeagueError) as error:
-        work.found.add(Divergence(Check.STORE, f"{source.path.name} cannot be read to its end", _told(error), ""))
+        work.found.add(
+            Divergence(
+                check=Check.STORE, what=f"{source.path.name} cannot be read to its end", says=_told(error), should=""
+            )
+        )
     except MemoryError:
         what = f"{source.path.name} cannot be read to its end"
-        work.found.add(Divergence(Check.STORE, what, "it takes more memory than there is", ""))
+        work.found.add(Divergence(check=Check.STORE, what=what, says="it takes more memory than there is", should=""))
     return work.verdict()
 
 
@@ -116,7 +120,7 @@ class _Verification:
         if isinstance(source, Exported):
             check_export(source, league, games, found)
         for oddity in source.oddities():
-            found.add(Divergence(Check.STORE, source.path.name, shown(oddity), ""))
+            found.add(Divergence(check=Check.STORE, what=source.path.name, says=shown(oddity), should=""))
 
     def _check_games(self, league: League, schedule: Schedule, games: Sequence[GameRow]) -> list[GameRow]:
         """Verifies every game; returns those that count, with their figures as they should be."""
@@ -193,7 +197,7 @@ def _by_game(
         game = numbers.get(row["game"])
         if game is None or (row["fixture_id"], row["redeal"]) != (game.fixture_id, game.redeal) or game.number < last:
             place = f"ruling of game {shown(row['game'])}, fixture {shown(row['fixture_id'])}"
-            misplaced.append(Divergence(Check.RULING, place, "a ruling", "none there"))
+            misplaced.append(Divergence(check=Check.RULING, what=place, says="a ruling", should="none there"))
             continue
         last = game.number
         by_game.setdefault(row["game"], []).append(row)
@@ -201,4 +205,11 @@ def _by_game(
 
 
 def _unreadable(row: GameRow, error: Exception) -> Divergence:
-    return Divergence(Check.RECORD, "it cannot be read", _told(error), "", row.number, row.fixture_id)
+    return Divergence(
+        check=Check.RECORD,
+        what="it cannot be read",
+        says=_told(error),
+        should="",
+        game=row.number,
+        fixture=row.fixture_id,
+    )

@@ -52,12 +52,27 @@ class StoredGame:
     def game(self) -> GamePlan:
         """The game as it was to be played."""
         fixture = self.fixture
-        return GamePlan(fixture.id, fixture.set_id, fixture.rotation, fixture.seats, (), self.row.redeal)
+        return GamePlan(
+            fixture_id=fixture.id,
+            set_id=fixture.set_id,
+            rotation=fixture.rotation,
+            seats=fixture.seats,
+            slots=(),
+            redeal=self.row.redeal,
+        )
 
     def differs(self, check: Check, what: str, says: object, should: object = "", deal: int = 0) -> Divergence:
         """A divergence in this game."""
         told = shown(should) if should != "" else ""
-        return Divergence(check, what, shown(says), told, self.row.number, self.fixture.id, deal)
+        return Divergence(
+            check=check,
+            what=what,
+            says=shown(says),
+            should=told,
+            game=self.row.number,
+            fixture=self.fixture.id,
+            deal=deal,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +273,9 @@ def packs_of(plan: LeaguePlan) -> Packs:
         if key not in kept:
             if len(kept) >= 8192:
                 kept.clear()
-            kept[key] = cards_text(plan.pack(GamePlan("", set_id, 0, (), (), redeal), deal))
+            kept[key] = cards_text(
+                plan.pack(GamePlan(fixture_id="", set_id=set_id, rotation=0, seats=(), slots=(), redeal=redeal), deal)
+            )
         return kept[key]
 
     return pack

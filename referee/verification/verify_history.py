@@ -102,7 +102,11 @@ def check_facts(league: League, schedule: Schedule, sets: Mapping[str, SetRow], 
         found.differ(Check.FACTS, f"fields of earlier season {number}", sorted(entry), _EARLIER)
         odd = [one for one in ids if one not in sets or one in seen]
         if odd or not ids:
-            found.add(Divergence(Check.FACTS, what, shown(ids), "sets of this league, each of one season"))
+            found.add(
+                Divergence(
+                    check=Check.FACTS, what=what, says=shown(ids), should="sets of this league, each of one season"
+                )
+            )
         found.differ(Check.FACTS, f"order of the {what}", ids, sorted(ids))
         seen |= set(ids)
 
@@ -155,7 +159,7 @@ class HistoryCheck:
         self._check_clock()
 
     def _odd(self, check: Check, what: str, says: object, should: str) -> None:
-        self._found.add(Divergence(check, what, shown(says), should))
+        self._found.add(Divergence(check=check, what=what, says=shown(says), should=should))
 
     def _is_attempt(self, row: AttemptLine) -> bool:
         """Whether it is one that can be looked at: numbers, and a fixture of the schedule."""

@@ -63,7 +63,11 @@ def check_schedule(
     try:
         schedule = whole_schedule(source, league, sets, games)
     except ScheduleError as error:
-        found.add(Divergence(Check.SCHEDULE, "there is no schedule for these entrants", shown(str(error)), ""))
+        found.add(
+            Divergence(
+                check=Check.SCHEDULE, what="there is no schedule for these entrants", says=shown(str(error)), should=""
+            )
+        )
         return None
     stored = [row.id for row in sets]
     planned = [one.id for one in schedule.sets]
@@ -77,7 +81,9 @@ def check_schedule(
             Check.SCHEDULE, "seats of the fixture", _seating(rows.pop(fixture.id, None)), _seating(row), fixture.id
         )
     for extra in rows:
-        found.add(Divergence(Check.SCHEDULE, "a fixture that is not planned", shown(extra), "nothing"))
+        found.add(
+            Divergence(check=Check.SCHEDULE, what="a fixture that is not planned", says=shown(extra), should="nothing")
+        )
     again = first_difference([one.id for one in schedule.fixtures], [row.id for row in source.fixtures()])
     if again and not rows:
         found.differ(Check.SCHEDULE, f"fixtures{again[0]}", again[2], again[1])
@@ -110,7 +116,9 @@ def sort_games(
 
 
 def _extra(game: GameRow, what: str) -> Divergence:
-    return Divergence(Check.GAMES, what, "a game", "nothing", game.number, shown(game.fixture_id))
+    return Divergence(
+        check=Check.GAMES, what=what, says="a game", should="nothing", game=game.number, fixture=shown(game.fixture_id)
+    )
 
 
 def check_sets(
@@ -136,13 +144,30 @@ def check_sets(
         if row.state == "SCORED":
             for fixture in planned.fixtures:
                 if fixture.id not in played:
-                    found.add(Divergence(Check.GAMES, "missing game", "nothing", "a game", fixture=fixture.id))
+                    found.add(
+                        Divergence(
+                            check=Check.GAMES, what="missing game", says="nothing", should="a game", fixture=fixture.id
+                        )
+                    )
         elif row.state not in ("OPEN", "VOID"):
-            found.add(Divergence(Check.SETS, f"state of set {row.id}", shown(row.state), "OPEN, SCORED or VOID"))
+            found.add(
+                Divergence(
+                    check=Check.SETS,
+                    what=f"state of set {row.id}",
+                    says=shown(row.state),
+                    should="OPEN, SCORED or VOID",
+                )
+            )
         elif row.state == "VOID" and not row.reason:
-            found.add(Divergence(Check.SETS, f"set {row.id}", "VOID without a reason", "a reason"))
+            found.add(
+                Divergence(check=Check.SETS, what=f"set {row.id}", says="VOID without a reason", should="a reason")
+            )
         elif row.state == "OPEN" and finished and number < last:
-            found.add(Divergence(Check.SETS, f"set {row.id} of a finished league", "OPEN", "SCORED or VOID"))
+            found.add(
+                Divergence(
+                    check=Check.SETS, what=f"set {row.id} of a finished league", says="OPEN", should="SCORED or VOID"
+                )
+            )
 
 
 def _sets_needed(league: League, schedule: Schedule) -> int:
@@ -162,7 +187,9 @@ def check_ending(
         closed = {own[0].set_id: own for own in closed_sets(sets, games)}
         ending = find_ending(league, schedule, closed)
     except (AttributeError, LookupError, TypeError, ValueError) as error:
-        found.add(Divergence(Check.SETS, "why the league ended cannot be told", shown(str(error)), ""))
+        found.add(
+            Divergence(check=Check.SETS, what="why the league ended cannot be told", says=shown(str(error)), should="")
+        )
         return
     found.differ(Check.SETS, "its early end", league.facts.get("ended"), asdict(ending) if ending else None)
 
@@ -210,7 +237,9 @@ def check_standings(
             league, schedule, sets, games, resamples if sane and isinstance(resamples, int) else RESAMPLES
         )
     except (AttributeError, LookupError, TypeError, ValueError) as error:
-        found.add(Divergence(Check.STANDINGS, "they cannot be computed again", shown(str(error)), ""))
+        found.add(
+            Divergence(check=Check.STANDINGS, what="they cannot be computed again", says=shown(str(error)), should="")
+        )
         return
     ours = json.loads(json.dumps(table.to_json()))
     early = str(object_in(league.facts, "code").get("referee")).startswith("0.1.")
@@ -222,7 +251,7 @@ def check_standings(
         found.differ(Check.STANDINGS, "resamples", resamples, RESAMPLES)
     odd = first_difference(ours, stored, "", _close)
     if odd:
-        found.add(Divergence(Check.STANDINGS, odd[0], shown(odd[2]), shown(odd[1])))
+        found.add(Divergence(check=Check.STANDINGS, what=odd[0], says=shown(odd[2]), should=shown(odd[1])))
 
 
 _SETTLED: Final = ("measure", "sets", "games", "draw_probability", "tau", "skipped")

@@ -205,17 +205,17 @@ class ImpatientLap(Leg):
 def plan_of(bots: Sequence[BadBot], logs: Path) -> LeaguePlan:
     rules = variant(bots[0].variant).with_rules({"max_deals": 8})
     seats = 4 if rules.sides else min(bots[0].seats, rules.players[1])
-    good = {key: BotPlan(key, "1", _command("good.py")) for key in GOOD}
-    bad = {bot.name: BotPlan(bot.name, "1", _command(bot.file)) for bot in bots}
+    good = {key: BotPlan(key=key, version="1", command=_command("good.py")) for key in GOOD}
+    bad = {bot.name: BotPlan(key=bot.name, version="1", command=_command(bot.file)) for bot in bots}
     return LeaguePlan(
-        "bad bots",
-        seeded_master(f"bad bots {bots[0].seed}".strip()),
-        rules,
-        seats,
-        "place",
-        "",
-        good | bad,
-        logs,
+        league="bad bots",
+        master=seeded_master(f"bad bots {bots[0].seed}".strip()),
+        rules=rules,
+        seats=seats,
+        objective="place",
+        commitment="",
+        bots=good | bad,
+        log_dir=logs,
         profile=PROFILES["ranked"],
         limits=PATIENT,
         sandbox="none",
@@ -224,7 +224,7 @@ def plan_of(bots: Sequence[BadBot], logs: Path) -> LeaguePlan:
 
 def _command(file: str) -> Command:
     argv = ("python", file) if file.endswith(".py") else (f"./{file}",)
-    return Command(argv, FOLDER, Path(file).stem, only=(file, "raw.py", "http2.py", "attacks.py"))
+    return Command(argv=argv, folder=FOLDER, name=Path(file).stem, only=(file, "raw.py", "http2.py", "attacks.py"))
 
 
 def games_of(bots: Sequence[BadBot], plan: LeaguePlan) -> list[GamePlan]:
@@ -240,7 +240,15 @@ def games_of(bots: Sequence[BadBot], plan: LeaguePlan) -> list[GamePlan]:
             else:
                 line = [name, *others][: plan.seats]
                 seats, slots = tuple(line if not rotation else line[::-1]), (0,) * plan.seats
-            games.append(GamePlan(f"{set_id}-{rotation}", f"{set_id}{number}", rotation, seats, slots))
+            games.append(
+                GamePlan(
+                    fixture_id=f"{set_id}-{rotation}",
+                    set_id=f"{set_id}{number}",
+                    rotation=rotation,
+                    seats=seats,
+                    slots=slots,
+                )
+            )
     return [replace(game, set_id="control") if game.fixture_id.startswith("control") else game for game in games]
 
 

@@ -24,7 +24,7 @@ def bot(folder: Path, text: str, name: str = "bot") -> Command:
     """A bot of a few lines, written to a folder."""
     path = folder / f"{name}.py"
     path.write_text(text, "utf-8")
-    return Command((sys.executable, path.name), folder, name, only=(path.name,))
+    return Command(argv=(sys.executable, path.name), folder=folder, name=name, only=(path.name,))
 
 
 ANY_LEGAL: Final = "from referee.bot import run\nrun(lambda turn: turn.rng.choice(turn.legal))\n"
@@ -46,7 +46,7 @@ def plan_of(command: Command | None, folder: Path, **more: Any) -> Plan:
 
 def zoo_plan(file: str, name: str, folder: Path, **more: Any) -> Plan:
     """A check of a bot of the zoo."""
-    command = Command((sys.executable, file, name), ZOO, name, {"ZOO_FOLDER": str(folder)})
+    command = Command(argv=(sys.executable, file, name), folder=ZOO, name=name, environment={"ZOO_FOLDER": str(folder)})
     return plan_of(command, folder, **more)
 
 

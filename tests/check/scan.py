@@ -23,7 +23,7 @@ def plans(folder: Path, names: tuple[str, ...]) -> list[Plan]:
     """One check for every bot and table, as ``referee submit`` would make it."""
     found = []
     for bot in [find_bot(name, Path.cwd()) for name in names]:
-        command = Command(bot.argv, bot.folder, bot.name, only=bot.only)
+        command = Command(argv=bot.argv, folder=bot.folder, name=bot.name, only=bot.only)
         for name in variant_names():
             found += [
                 Plan(

@@ -42,7 +42,7 @@ def test_a_decision_that_there_is_not_is_an_error_with_the_range(turn: int) -> N
 def asked(tmp_path: Path, text: str, turn: int) -> Reply:
     (tmp_path / "bot.py").write_text(text)
     here = moment(RECORD, turn, (5, 6, 7)).position
-    command = Command((sys.executable, "bot.py"), tmp_path, "bot")
+    command = Command(argv=(sys.executable, "bot.py"), folder=tmp_path, name="bot")
     plan = Plan("bot", command, (here.rules,), by_name=True, seats=(3,), sandbox="none", limits=clock(2000))
     return asyncio.run(ask(replace(plan, log_path=tmp_path / "log"), here))
 

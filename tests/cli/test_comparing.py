@@ -122,7 +122,19 @@ def test_the_others_fill_the_table(
 
 def verdict(answer: VersionAnswer, plain_games: int | None) -> VersionVerdict:
     difference = Estimate(0.25, 0.05, 0.45, 50)
-    return VersionVerdict(answer, difference, 0.45, 0.1, 0.05, "points", 100, 50, 50, plain_games, plain_games)
+    return VersionVerdict(
+        answer=answer,
+        difference=difference,
+        bound=0.45,
+        margin=0.1,
+        alpha=0.05,
+        measure="points",
+        games=100,
+        sets=50,
+        deals=50,
+        plain_games=plain_games,
+        plain_deals=plain_games,
+    )
 
 
 def test_savings_are_told_only_where_there_are_some() -> None:

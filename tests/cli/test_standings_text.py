@@ -35,7 +35,17 @@ ODD_NAMES = [
 
 def table_of(names: list[str], sets: int = 12) -> Standings:
     seated = dict.fromkeys(names, 0.0)
-    tallies = {names[0]: FaultCounts(12, 3, 1234, 56, 7, 0.27, 12.0)}
+    tallies = {
+        names[0]: FaultCounts(
+            bids_made=12,
+            bids_set_back=3,
+            illegal_actions=1234,
+            time_outs=56,
+            crashes=7,
+            decision_ms_median=0.27,
+            decision_ms_p99=12.0,
+        )
+    }
     return standings(league(seated, [names[:6]], sets, seed=1), tallies, entrants=names)
 
 

@@ -116,14 +116,35 @@ def roster(names: Sequence[str]) -> Roster:
     """Entrants by these names, of version 1, whose program is never started."""
     digests = {name: sha256(name.encode()).hexdigest() for name in names}
     argv = ("never", "run")
-    return Roster(tuple(Entrant(name, name, "1", argv, Path(), digests[name], False, (), None) for name in names))
+    return Roster(
+        tuple(
+            Entrant(
+                key=name,
+                name=name,
+                version="1",
+                argv=argv,
+                folder=Path(),
+                digest=digests[name],
+                remote=False,
+                variants=(),
+                copy_of=None,
+            )
+            for name in names
+        )
+    )
 
 
 def record_of(players: Mapping[str, Player], *, fixture: int = 0, **shape: Any) -> Record:
     """The record of one game of a league that is kept nowhere. ``shape`` goes to ``league_text``."""
     definition = parse_definition(league_text(list(players), **shape))
     planned = plan(definition.shape(), roster(list(players)).entrants).fixtures[fixture]
-    game = GamePlan(planned.id, planned.set_id, planned.rotation, planned.seats, planned.slots)
+    game = GamePlan(
+        fixture_id=planned.id,
+        set_id=planned.set_id,
+        rotation=planned.rotation,
+        seats=planned.seats,
+        slots=planned.slots,
+    )
     league = LeaguePlan(
         league=definition.tournament.name,
         master=deals.seeded_master(str(definition.schedule.seed)),
@@ -131,7 +152,7 @@ def record_of(players: Mapping[str, Player], *, fixture: int = 0, **shape: Any) 
         seats=definition.tournament.seats,
         objective=definition.tournament.objective,
         commitment="",
-        bots={name: BotPlan(name, "1", None) for name in players},
+        bots={name: BotPlan(key=name, version="1", command=None) for name in players},
         log_dir=Path(),
     )
     return write_record(play_game(league, game, players), league.heading(game))

@@ -24,7 +24,7 @@ def played(
         stakes=tuple(stakes) if stakes else nothing,
         points=tuple(points) if points else nothing,
     )
-    return PlayedGame(set_id, tuple(entrants), tuple(places), sides, measures)
+    return PlayedGame(set_id=set_id, entrants=tuple(entrants), places=tuple(places), sides=sides, measures=measures)
 
 
 def league(

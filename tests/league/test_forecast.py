@@ -115,6 +115,8 @@ def test_a_trial_in_which_nothing_is_finished_says_why(tmp_path: Path) -> None:
 
 
 def test_no_trial_is_played_with_remote_bots() -> None:
-    far = Entrant("far", "far", "1", (), None, "", remote=True, variants=(), copy_of=None)
+    far = Entrant(
+        key="far", name="far", version="1", argv=(), folder=None, digest="", remote=True, variants=(), copy_of=None
+    )
     with pytest.raises(LeagueError, match="no trial is played with remote bots"):
         trial_rate(parse_definition(league_text(["far"], seats=2)), Roster((far,)), "none", 1.0)

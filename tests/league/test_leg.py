@@ -90,10 +90,24 @@ def plan_of(folder: Path, programs: dict[str, str], **more: Any) -> LeaguePlan:
     bots = {}
     for name, program in programs.items():
         (folder / f"{name}.py").write_text(program)
-        bots[name] = BotPlan(name, "1", Command(("python", f"{name}.py"), folder, name, only=(f"{name}.py",)))
+        bots[name] = BotPlan(
+            key=name,
+            version="1",
+            command=Command(argv=("python", f"{name}.py"), folder=folder, name=name, only=(f"{name}.py",)),
+        )
     rules = variant("auction-pitch").with_rules({"max_deals": 2})
     terms = {"sandbox": "none", "limits": TimeLimits(60_000_000, 0, 0)} | more
-    return LeaguePlan("test", seeded_master("leg"), rules, 3, "place", "", bots, folder / "logs", **terms)
+    return LeaguePlan(
+        league="test",
+        master=seeded_master("leg"),
+        rules=rules,
+        seats=3,
+        objective="place",
+        commitment="",
+        bots=bots,
+        log_dir=folder / "logs",
+        **terms,
+    )
 
 
 def games_of(names: Sequence[str], sets: int, rotations: Sequence[int]) -> list[GamePlan]:
@@ -101,7 +115,15 @@ def games_of(names: Sequence[str], sets: int, rotations: Sequence[int]) -> list[
     for number in range(sets):
         for rotation in rotations:
             seats = tuple(names[(seat + rotation) % 3] for seat in range(3))
-            games.append(GamePlan(f"s{number}-{rotation}", f"s{number}", rotation, seats, (0, 0, 0)))
+            games.append(
+                GamePlan(
+                    fixture_id=f"s{number}-{rotation}",
+                    set_id=f"s{number}",
+                    rotation=rotation,
+                    seats=seats,
+                    slots=(0, 0, 0),
+                )
+            )
     return games
 
 
@@ -307,7 +329,7 @@ def test_games_wait_for_a_remote_bot_that_is_away_and_the_others_go_on(tmp_path:
     """However many wait, those behind them are reached; and the bot's supervisor is told that it is wanted."""
     names = ("far", "x", "y", "z")
     plan = plan_of(tmp_path, dict.fromkeys(names[1:], ANY))
-    plan.bots["far"] = BotPlan("far", "1", None, "token")
+    plan.bots["far"] = BotPlan(key="far", version="1", command=None, token="token")
     with_it = [replace(game, set_id=f"far-{game.set_id}") for game in games_of(names[:3], 300, [0])]
     without = games_of(names[1:], 5, [0])
 

@@ -80,7 +80,9 @@ class Camp:
     def command(self, program: str, *, environment: Mapping[str, str] | None = None) -> Command:
         """A Python program as a bot. Every process of it carries the word of this camp in its command line."""
         (self.bot_folder / "bot.py").write_text(dedent(program))
-        return Command(("python", "bot.py", self.word), self.bot_folder, "bad", environment or {})
+        return Command(
+            argv=("python", "bot.py", self.word), folder=self.bot_folder, name="bad", environment=environment or {}
+        )
 
     def start(self, program: str | Command, sandbox: Policy, limits: ResourceLimits | None = None) -> BotProcess:
         """Starts a bot of this camp."""

@@ -248,7 +248,9 @@ def test_the_end_while_a_bot_is_starting_is_no_failed_start() -> None:
 def test_processes_that_cannot_be_ended_are_kept_in_mind() -> None:
     async def story(lodge: Lodge) -> None:
         process = await lodge.started_again(1)
-        process.ends(ExitStatus(Fault.CRASH, "Could not be ended, look at them by hand: 4711.", survivors=(4711,)))
+        process.ends(
+            ExitStatus(fault=Fault.CRASH, sentence="Could not be ended, look at them by hand: 4711.", survivors=(4711,))
+        )
         await lodge.started_again(2)
 
     assert tell(story).supervisor.survivors == {4711}

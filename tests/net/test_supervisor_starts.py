@@ -34,7 +34,7 @@ def test_who_ends_before_joining_three_times_in_a_row_is_given_up() -> None:
         for number in range(1, FAILED_STARTS + 1):
             await until(lambda number=number: len(lodge.started) == number)  # type: ignore[misc]
             lodge.started[-1].words = "Traceback\nValueError: no \x1b[31mcards\n"
-            lodge.started[-1].ends(ExitStatus(Fault.CRASH, "It ended with exit code 1.", code=1))
+            lodge.started[-1].ends(ExitStatus(fault=Fault.CRASH, sentence="It ended with exit code 1.", code=1))
         await lodge.supervisor.settled.wait()
 
     lodge = tell(story)

@@ -96,7 +96,7 @@ def drawn(chance: Random, *, to_the_end: bool = False) -> Script:
 
 
 def chair_of(script: Script, seat: int) -> Chair:
-    return Chair(9, seat, script.seats, script.rules, 1, 77)
+    return Chair(game_id=9, seat=seat, seats=script.seats, rules=script.rules, rule_set_id=1, bot_seed=77)
 
 
 def turn_bytes(script: Script, seat: int) -> bytes:
@@ -114,16 +114,16 @@ def ruling_bytes(script: Script, seat: int) -> list[bytes]:
         violation = deal.verify(action)
         if violation is not None:
             ruling = Ruling(
-                seat,
-                5,
-                Fault.ILLEGAL_ACTION,
-                violation.rule,
-                violation.sentence,
-                violation.legal,
-                deal.kind,
-                Consequence.SUBSTITUTED,
-                substitute(deal),
-                1,
+                seat=seat,
+                turn_id=5,
+                fault=Fault.ILLEGAL_ACTION,
+                rule=violation.rule,
+                sentence=violation.sentence,
+                legal=violation.legal,
+                kind=deal.kind,
+                consequence=Consequence.SUBSTITUTED,
+                substitute=substitute(deal),
+                violations=1,
             )
             found.append(ruling_message(ruling, chair_of(script, seat)).SerializeToString(deterministic=True))
     return found
@@ -137,7 +137,7 @@ def keeps(deal: Deal, seat: int) -> list[Mask]:
 def over_bytes(script: Script, seat: int) -> bytes:
     game, deal = script.play()
     assert deal.outcome is not None
-    log = DealLog(deal.dealer, script.pack, tuple(script.scores), deal.history)
+    log = DealLog(dealer=deal.dealer, pack=script.pack, scores=tuple(script.scores), history=deal.history)
     closed = DealClosed(0, log, deal.outcome, tuple(game.scores))
     return deal_over(chair_of(script, seat), closed, deal.history).SerializeToString(deterministic=True)
 
@@ -186,8 +186,8 @@ def played(
     rules: RuleSet, seats: int, packs: Sequence[Sequence[Card]], choose: Callable[[Turn], int]
 ) -> tuple[Table, list[tuple[int, Kind, int, int]]]:
     """A whole game at the umpire, and who did what in which deal."""
-    chairs = tuple(Chair(9, seat, seats, rules) for seat in range(seats))
-    table = Table(GameSpec("game", rules, chairs), packs.__getitem__, count(1).__next__, fallback_move)
+    chairs = tuple(Chair(game_id=9, seat=seat, seats=seats, rules=rules) for seat in range(seats))
+    table = Table(GameSpec(key="game", rules=rules, chairs=chairs), packs.__getitem__, count(1).__next__, fallback_move)
     said: list[tuple[int, Kind, int, int]] = []
     table.start()
     while (turn := table.open) is not None:

@@ -38,7 +38,14 @@ def turn_of(script: Script, chance: Random) -> Turn:
     """What the seat to decide is told, with numbers drawn from their whole range."""
     game, deal = script.play()
     game.set_backs = [chance.randint(0, 9) for _ in game.set_backs]
-    chair = Chair(id_(chance), deal.seat, script.seats, script.rules, chance.randint(1, 99), id_(chance))
+    chair = Chair(
+        game_id=id_(chance),
+        seat=deal.seat,
+        seats=script.seats,
+        rules=script.rules,
+        rule_set_id=chance.randint(1, 99),
+        bot_seed=id_(chance),
+    )
     return see(
         deal,
         game,
@@ -218,8 +225,19 @@ def test_the_typed_fields_of_a_rule_set_say_the_same_as_the_house_rules(name: st
 @pytest.mark.parametrize("fault", list(Fault))
 @pytest.mark.parametrize("consequence", list(Consequence))
 def test_every_fault_and_consequence_has_its_number(fault: Fault, consequence: Consequence) -> None:
-    chair = Chair(9, 1, 4, variant("auction-pitch"))
-    ruling = Ruling(1, 5, fault, "AF-PLAY-001", "A sentence.", (2, 3), Kind.BID, consequence, 0, 2)
+    chair = Chair(game_id=9, seat=1, seats=4, rules=variant("auction-pitch"))
+    ruling = Ruling(
+        seat=1,
+        turn_id=5,
+        fault=fault,
+        rule="AF-PLAY-001",
+        sentence="A sentence.",
+        legal=(2, 3),
+        kind=Kind.BID,
+        consequence=consequence,
+        substitute=0,
+        violations=2,
+    )
     message = ruling_message(ruling, chair)
     assert wire.Fault.Name(message.fault) == f"FAULT_{fault.name}"
     assert wire.RulingOutcome.Name(message.outcome) == f"RULING_OUTCOME_{consequence.name}"
@@ -236,7 +254,18 @@ def test_a_ruling_tells_what_was_legal_and_what_was_played_instead(chance: Rando
     turn = turn_of(drawn(chance), chance)
     played = turn.legal[chance.randrange(len(turn.legal))]
     fault, consequence = Fault.ILLEGAL_ACTION, Consequence.SUBSTITUTED
-    ruling = Ruling(0, turn.turn_id, fault, "AF-PLAY-001", "No.", turn.legal, turn.kind, consequence, played, 1)
+    ruling = Ruling(
+        seat=0,
+        turn_id=turn.turn_id,
+        fault=fault,
+        rule="AF-PLAY-001",
+        sentence="No.",
+        legal=turn.legal,
+        kind=turn.kind,
+        consequence=consequence,
+        substitute=played,
+        violations=1,
+    )
     message = ruling_message(ruling, turn.chair)
     assert legal_of(message.legal, turn.kind) == legal_in(turn.legal)
     assert read_move(message.substitute, turn.kind) == played
@@ -249,9 +278,9 @@ def test_the_notice_of_a_deal_says_what_it_was_worth(chance: Random) -> None:
     game, deal = script.play()
     outcome = deal.outcome
     assert outcome is not None
-    log = DealLog(deal.dealer, script.pack, tuple(script.scores), deal.history)
+    log = DealLog(dealer=deal.dealer, pack=script.pack, scores=tuple(script.scores), history=deal.history)
     closed = DealClosed(4, log, outcome, tuple(game.scores))
-    over = deal_over(Chair(9, 0, script.seats, script.rules), closed, deal.history).deal_over
+    over = deal_over(Chair(game_id=9, seat=0, seats=script.seats, rules=script.rules), closed, deal.history).deal_over
     assert (over.game_id, over.deal, over.dealer, over.bid) == (9, 4, outcome.dealer, outcome.bid)
     assert list(over.history) == deal.history
     assert (over.pitcher if over.HasField("pitcher") else None) == outcome.pitcher
@@ -273,12 +302,14 @@ def test_every_end_of_a_deal_and_of_a_game_has_its_name() -> None:
 
 
 def test_the_notices_of_a_game_are_for_one_seat() -> None:
-    chair = Chair(9, 1, 4, variant("partnership-pitch"), 2, 77)
+    chair = Chair(game_id=9, seat=1, seats=4, rules=variant("partnership-pitch"), rule_set_id=2, bot_seed=77)
     started = game_started(chair, 3).game_started
     assert (started.game_id, started.seat, started.seats, started.sides) == (9, 1, 4, 2)
     assert (started.first_dealer, started.rule_set_id, started.bot_seed) == (3, 2, 77)
     assert not started.names
-    result = TableResult(1, "by Low", (3, 11), (2, 1, 2, 1), (0, 0, 0, 0), ())
+    result = TableResult(
+        winner=1, reason="by Low", scores=(3, 11), places=(2, 1, 2, 1), stakes=(0, 0, 0, 0), forfeits=()
+    )
     over = game_over(chair, result, "ab" * 32, b"{}").game_over
     assert (over.seat, over.end_reason) == (1, wire.GAME_END_COUNT_LOW)
     assert (list(over.places), list(over.scores)) == ([2, 1, 2, 1], [3, 11, 3, 11])

@@ -115,7 +115,13 @@ class _Match:
         self._entrants, self._lose = entrants, lose
 
     def play(self, store: Store, fixture: Fixture) -> None:
-        game = GamePlan(fixture.id, fixture.set_id, fixture.rotation, fixture.seats, fixture.slots)
+        game = GamePlan(
+            fixture_id=fixture.id,
+            set_id=fixture.set_id,
+            rotation=fixture.rotation,
+            seats=fixture.seats,
+            slots=fixture.slots,
+        )
         table = Table(
             self._plan.spec(game, 1), partial(self._plan.pack, game), iter(range(1, 1 << 30)).__next__, fallback_move
         )

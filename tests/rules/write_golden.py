@@ -30,7 +30,12 @@ def make(name: str) -> Record:
     rules = variant(name).with_rules({"max_deals": DEALS})
     seats = max(seats for seats in range(2, 5) if rules.players[0] <= seats <= rules.players[1])
     chance = seeded(f"golden/{name}")
-    spec = GameSpec(f"golden-{name}", rules, tuple(Chair(1, seat, seats, rules) for seat in range(seats)), seats - 1)
+    spec = GameSpec(
+        key=f"golden-{name}",
+        rules=rules,
+        chairs=tuple(Chair(game_id=1, seat=seat, seats=seats, rules=rules) for seat in range(seats)),
+        first_dealer=seats - 1,
+    )
     table = Table(spec, lambda number: shuffled(seeded(f"{name}/{number}")), itertools.count(1).__next__, fallback_move)
     table.start()
     step = 0

@@ -25,7 +25,7 @@ PITCH = variant("auction-pitch")
 
 def turn_of(deal: Deal, scores: tuple[int, ...] = (), **changes: Any) -> Turn:
     game = Game(deal.rules, deal.seats, deal.dealer, scores)
-    chair = Chair(1, deal.seat, deal.seats, deal.rules, bot_seed=77)
+    chair = Chair(game_id=1, seat=deal.seat, seats=deal.seats, rules=deal.rules, bot_seed=77)
     message = turn_message(see(deal, game, chair, turn_id=1, decision=3, retry=0, move_us=5_000_000, bank_us=0))
     message.MergeFrom(wire.Turn(**changes))
     return Turn(message, rule_set_message(deal.rules, 1))

@@ -37,7 +37,7 @@ def little_work(monkeypatch: pytest.MonkeyPatch) -> None:
 def turn_of(deal: Deal, game: Game | None = None, **changes: Any) -> Turn:
     """What the seat to decide is asked, as its bot sees it."""
     game = game or Game(deal.rules, deal.seats, deal.dealer)
-    chair = Chair(1, deal.seat, deal.seats, deal.rules, bot_seed=77)
+    chair = Chair(game_id=1, seat=deal.seat, seats=deal.seats, rules=deal.rules, bot_seed=77)
     told = see(deal, game, chair, turn_id=1, decision=3, retry=0, move_us=5_000_000, bank_us=0)
     message = turn_message(told)
     message.MergeFrom(wire.Turn(**changes))

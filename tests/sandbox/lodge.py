@@ -16,10 +16,12 @@ from tests.program import PATIENCE
 from tests.umpires import MOVE_US, Book, answers_to, new_table
 from tests.virtual import run
 
-SEGV: Final = ExitStatus(Fault.CRASH, "It crashed with SIGSEGV.", signal=11)
-LEFT: Final = ExitStatus(None, "It ended with exit code 0.", code=0)
-ENDED_BY_US: Final = ExitStatus(None, "The referee ended it.", signal=9)
-OUT_OF_MEMORY: Final = ExitStatus(Fault.RESOURCE_MEM, "It used 600 MiB of memory; its limit is 512 MiB.", signal=9)
+SEGV: Final = ExitStatus(fault=Fault.CRASH, sentence="It crashed with SIGSEGV.", signal=11)
+LEFT: Final = ExitStatus(fault=None, sentence="It ended with exit code 0.", code=0)
+ENDED_BY_US: Final = ExitStatus(fault=None, sentence="The referee ended it.", signal=9)
+OUT_OF_MEMORY: Final = ExitStatus(
+    fault=Fault.RESOURCE_MEM, sentence="It used 600 MiB of memory; its limit is 512 MiB.", signal=9
+)
 
 
 class Process:

@@ -165,7 +165,11 @@ def test_a_folder_full_of_pipes_is_refused(tmp_path: Path) -> None:
         os.mkfifo(tmp_path / f"{number}")
     with pytest.raises(LaunchError, match="holds many pipes or sockets"):
         mounts(
-            Command(("python", "x.py"), tmp_path, "bad"), Path(sys.executable), ResourceLimits(), None, other_user=False
+            Command(argv=("python", "x.py"), folder=tmp_path, name="bad"),
+            Path(sys.executable),
+            ResourceLimits(),
+            None,
+            other_user=False,
         )
 
 

@@ -22,77 +22,126 @@ def exited(code: int) -> int:
 @pytest.mark.parametrize(
     ("evidence", "verdict"),
     [
-        (ExitEvidence(exited(0), None, LIMITS), ExitStatus(None, "It ended with exit code 0.", 0)),
-        (ExitEvidence(exited(4), None, LIMITS), ExitStatus(Fault.CRASH, "It ended with exit code 4.", 4)),
-        (ExitEvidence(6, None, LIMITS), ExitStatus(Fault.CRASH, "It crashed with SIGABRT.", None, 6)),
-        (ExitEvidence(6 | 0x80, None, LIMITS), ExitStatus(Fault.CRASH, "It crashed with SIGABRT.", None, 6)),
-        (ExitEvidence(exited(139), None, LIMITS), ExitStatus(Fault.CRASH, "It ended with exit code 139.", 139)),
         (
-            ExitEvidence(exited(139), None, LIMITS, shelled=True),
-            ExitStatus(Fault.CRASH, "It crashed with SIGSEGV.", None, 11),
+            ExitEvidence(status=exited(0), order=None, limits=LIMITS),
+            ExitStatus(fault=None, sentence="It ended with exit code 0.", code=0),
         ),
         (
-            ExitEvidence(exited(255), None, LIMITS, shelled=True),
-            ExitStatus(Fault.CRASH, "It ended with exit code 255.", 255),
+            ExitEvidence(status=exited(4), order=None, limits=LIMITS),
+            ExitStatus(fault=Fault.CRASH, sentence="It ended with exit code 4.", code=4),
         ),
         (
-            ExitEvidence(exited(0), None, LIMITS, swept=2),
+            ExitEvidence(status=6, order=None, limits=LIMITS),
+            ExitStatus(fault=Fault.CRASH, sentence="It crashed with SIGABRT.", code=None, signal=6),
+        ),
+        (
+            ExitEvidence(status=6 | 0x80, order=None, limits=LIMITS),
+            ExitStatus(fault=Fault.CRASH, sentence="It crashed with SIGABRT.", code=None, signal=6),
+        ),
+        (
+            ExitEvidence(status=exited(139), order=None, limits=LIMITS),
+            ExitStatus(fault=Fault.CRASH, sentence="It ended with exit code 139.", code=139),
+        ),
+        (
+            ExitEvidence(status=exited(139), order=None, limits=LIMITS, shelled=True),
+            ExitStatus(fault=Fault.CRASH, sentence="It crashed with SIGSEGV.", code=None, signal=11),
+        ),
+        (
+            ExitEvidence(status=exited(255), order=None, limits=LIMITS, shelled=True),
+            ExitStatus(fault=Fault.CRASH, sentence="It ended with exit code 255.", code=255),
+        ),
+        (
+            ExitEvidence(status=exited(0), order=None, limits=LIMITS, swept=2),
             ExitStatus(
-                None, "It ended with exit code 0. It left 2 processes running, which the referee ended.", 0, None, 2
+                fault=None,
+                sentence="It ended with exit code 0. It left 2 processes running, which the referee ended.",
+                code=0,
+                signal=None,
+                swept=2,
             ),
         ),
         (
-            ExitEvidence(exited(1), None, LIMITS, peak_bytes=95 * 2**20),
+            ExitEvidence(status=exited(1), order=None, limits=LIMITS, peak_bytes=95 * 2**20),
             ExitStatus(
-                Fault.RESOURCE_MEM, "It ran out of memory (its limit is 100 MiB) and ended with exit code 1.", 1
+                fault=Fault.RESOURCE_MEM,
+                sentence="It ran out of memory (its limit is 100 MiB) and ended with exit code 1.",
+                code=1,
             ),
         ),
         (
-            ExitEvidence(6, None, LIMITS, output="terminate called after throwing an instance of 'std::bad_alloc'\n"),
+            ExitEvidence(
+                status=6,
+                order=None,
+                limits=LIMITS,
+                output="terminate called after throwing an instance of 'std::bad_alloc'\n",
+            ),
             ExitStatus(
-                Fault.RESOURCE_MEM, "It ran out of memory (its limit is 100 MiB) and ended with SIGABRT.", None, 6
+                fault=Fault.RESOURCE_MEM,
+                sentence="It ran out of memory (its limit is 100 MiB) and ended with SIGABRT.",
+                code=None,
+                signal=6,
             ),
         ),
         (
-            ExitEvidence(exited(1), None, LIMITS, output="MemoryError\n" + 2000 * "later "),
-            ExitStatus(Fault.CRASH, "It ended with exit code 1.", 1),
+            ExitEvidence(status=exited(1), order=None, limits=LIMITS, output="MemoryError\n" + 2000 * "later "),
+            ExitStatus(fault=Fault.CRASH, sentence="It ended with exit code 1.", code=1),
         ),
         (
-            ExitEvidence(exited(0), None, LIMITS, output="MemoryError"),
-            ExitStatus(None, "It ended with exit code 0.", 0),
+            ExitEvidence(status=exited(0), order=None, limits=LIMITS, output="MemoryError"),
+            ExitStatus(fault=None, sentence="It ended with exit code 0.", code=0),
         ),
         (
-            ExitEvidence(int(signal.SIGXCPU), None, LIMITS),
+            ExitEvidence(status=int(signal.SIGXCPU), order=None, limits=LIMITS),
             ExitStatus(
-                Fault.RESOURCE_CPU, "It used 5 s of processor time, which is its limit.", None, int(signal.SIGXCPU)
+                fault=Fault.RESOURCE_CPU,
+                sentence="It used 5 s of processor time, which is its limit.",
+                code=None,
+                signal=int(signal.SIGXCPU),
             ),
         ),
         (
-            ExitEvidence(KILLED, None, LIMITS, cpu_seconds=7.0),
-            ExitStatus(Fault.RESOURCE_CPU, "It used 5 s of processor time, which is its limit.", None, 9),
-        ),
-        (
-            ExitEvidence(KILLED, None, LIMITS, cpu_seconds=1.0),
+            ExitEvidence(status=KILLED, order=None, limits=LIMITS, cpu_seconds=7.0),
             ExitStatus(
-                Fault.CRASH,
-                "It was ended by SIGKILL, which the referee did not send: perhaps the machine ran out of memory.",
-                None,
-                9,
+                fault=Fault.RESOURCE_CPU,
+                sentence="It used 5 s of processor time, which is its limit.",
+                code=None,
+                signal=9,
             ),
         ),
-        (ExitEvidence(KILLED, OUR_ORDER, LIMITS), ExitStatus(None, "The referee ended it.", None, 9)),
-        (ExitEvidence(exited(3), OUR_ORDER, LIMITS), ExitStatus(Fault.CRASH, "It ended with exit code 3.", 3)),
-        (ExitEvidence(exited(0), OUR_ORDER, LIMITS), ExitStatus(None, "It ended with exit code 0.", 0)),
-        (ExitEvidence(exited(3), OVER, LIMITS), ExitStatus(Fault.RESOURCE_PIDS, OVER.sentence, 3)),
         (
-            ExitEvidence(None, OUR_ORDER, LIMITS, survivors=(71, 72)),
+            ExitEvidence(status=KILLED, order=None, limits=LIMITS, cpu_seconds=1.0),
             ExitStatus(
-                None,
-                "It did not end in time. Could not be ended, look at it by hand: process 71, 72.",
-                None,
-                None,
-                0,
-                (71, 72),
+                fault=Fault.CRASH,
+                sentence="It was ended by SIGKILL, which the referee did not send: perhaps the machine ran out of memory.",
+                code=None,
+                signal=9,
+            ),
+        ),
+        (
+            ExitEvidence(status=KILLED, order=OUR_ORDER, limits=LIMITS),
+            ExitStatus(fault=None, sentence="The referee ended it.", code=None, signal=9),
+        ),
+        (
+            ExitEvidence(status=exited(3), order=OUR_ORDER, limits=LIMITS),
+            ExitStatus(fault=Fault.CRASH, sentence="It ended with exit code 3.", code=3),
+        ),
+        (
+            ExitEvidence(status=exited(0), order=OUR_ORDER, limits=LIMITS),
+            ExitStatus(fault=None, sentence="It ended with exit code 0.", code=0),
+        ),
+        (
+            ExitEvidence(status=exited(3), order=OVER, limits=LIMITS),
+            ExitStatus(fault=Fault.RESOURCE_PIDS, sentence=OVER.sentence, code=3),
+        ),
+        (
+            ExitEvidence(status=None, order=OUR_ORDER, limits=LIMITS, survivors=(71, 72)),
+            ExitStatus(
+                fault=None,
+                sentence="It did not end in time. Could not be ended, look at it by hand: process 71, 72.",
+                code=None,
+                signal=None,
+                swept=0,
+                survivors=(71, 72),
             ),
         ),
     ],

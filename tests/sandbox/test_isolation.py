@@ -153,7 +153,12 @@ def test_a_bot_that_looks_everywhere_finds_only_its_own(
         (camp.bot_folder / "hold.py").write_text(
             f"import os, time\nopen(os.environ['HOME'] + '/mine', 'w').write('{WORD}')\nprint('ready', flush=True)\ntime.sleep(3600)"
         )
-        other = Command(("python", "hold.py", WORD, camp.word), camp.bot_folder, "other", {"SECRET": WORD})
+        other = Command(
+            argv=("python", "hold.py", WORD, camp.word),
+            folder=camp.bot_folder,
+            name="other",
+            environment={"SECRET": WORD},
+        )
         await camp.ready(other, "none")
         end, output = await camp.end_of(command, "bubblewrap")
         assert end.code == 0, output
@@ -258,7 +263,18 @@ def test_what_the_referee_runs_from_is_hidden_from_nobody_though_it_lies_beside_
     """As in a checkout: .venv, the package and a newcomer's first bot share a folder."""
     for beside in (Path(sys.prefix).parent, PACKAGE.parent):
         argv = (sys.executable, "first.py", f"--data={PACKAGE.name}")
-        first = Entrant("first", "first", "1", argv, beside, "", False, (), None, only=only)
+        first = Entrant(
+            key="first",
+            name="first",
+            version="1",
+            argv=argv,
+            folder=beside,
+            digest="",
+            remote=False,
+            variants=(),
+            copy_of=None,
+            only=only,
+        )
         private = league._private([first], beside / "leagues" / "x.logs")
         needed = (Path(sys.executable), PACKAGE / "bot.py")
         assert not [path for path in private for one in needed if one.is_relative_to(path)]

@@ -57,7 +57,7 @@ def started(camp: Camp, argv: tuple[str, ...], folder: Path | None = None, sandb
     """Tries to start a bot, in an event loop of its own."""
 
     async def story() -> None:
-        camp.start(Command(argv, folder or camp.bot_folder, "bad"), sandbox)
+        camp.start(Command(argv=argv, folder=folder or camp.bot_folder, name="bad"), sandbox)
 
     camp.run(story)
 
@@ -148,7 +148,10 @@ def test_a_program_elsewhere_brings_its_installation_and_no_more(tmp_path: Path)
 
 def test_the_environment_of_a_bot(tmp_path: Path) -> None:
     command = Command(
-        ("python", "bot.py"), tmp_path, "bad", {"PYTHONPATH": "mine", "REFEREE_TOKEN": "forged", "A": "1"}
+        argv=("python", "bot.py"),
+        folder=tmp_path,
+        name="bad",
+        environment={"PYTHONPATH": "mine", "REFEREE_TOKEN": "forged", "A": "1"},
     )
     program = find_program(command)
     assert program == Path(sys.executable)

@@ -39,8 +39,10 @@ def test_memory_that_processes_share_counts_once(camp: Camp, sandbox: Policy) ->
         members = tree.look()
         resident = sum(one.resident for one in members)
         assert resident > 200 * 2**20
-        assert judge(Monitored(tree, ResourceLimits(memory_mib=200), bot.stop), members, resident) is None
-        order = judge(Monitored(tree, ResourceLimits(memory_mib=40), bot.stop), members, resident)
+        assert (
+            judge(Monitored(tree=tree, limits=ResourceLimits(memory_mib=200), stop=bot.stop), members, resident) is None
+        )
+        order = judge(Monitored(tree=tree, limits=ResourceLimits(memory_mib=40), stop=bot.stop), members, resident)
         assert order is not None
         assert order.fault is Fault.RESOURCE_MEM
 
@@ -56,8 +58,8 @@ def test_the_processes_of_the_sandbox_are_not_the_bots() -> None:
     members = [Process(pid, 1, 1, "S", 1, 0) for pid in range(10, 16)] + [Process(99, 1, 1, "Z", 1, 0)]
     limits = ResourceLimits(processes=4)
     tree: Any = SimpleNamespace(group=None)
-    assert judge(Monitored(tree, limits, lambda order: None, helpers=2), members, 0) is None
-    order = judge(Monitored(tree, limits, lambda order: None, helpers=1), members, 0)
+    assert judge(Monitored(tree=tree, limits=limits, stop=lambda order: None, helpers=2), members, 0) is None
+    order = judge(Monitored(tree=tree, limits=limits, stop=lambda order: None, helpers=1), members, 0)
     assert order is not None
     assert (order.fault, order.sentence) == (Fault.RESOURCE_PIDS, "It ran 5 processes at once; its limit is 4.")
 

@@ -277,7 +277,7 @@ def test_a_bot_of_one_file_sees_only_that(camp: Camp) -> None:
     (camp.bot_folder / "rival.py").write_text("its secrets")
 
     async def story() -> None:
-        shown = Command(command.argv, command.folder, command.name, only=("bot.py",))
+        shown = Command(argv=command.argv, folder=command.folder, name=command.name, only=("bot.py",))
         end, output = await camp.end_of(shown, "bubblewrap")
         assert (end.code, output) == (0, "['bot.py']\n")
 
@@ -291,7 +291,7 @@ def test_more_can_be_shown_to_it(camp: Camp) -> None:
     command = camp.command(f"print(open({str(weights)!r}).read())")
 
     async def story() -> None:
-        shown = Command(command.argv, command.folder, command.name, reads=(weights,))
+        shown = Command(argv=command.argv, folder=command.folder, name=command.name, reads=(weights,))
         end, output = await camp.end_of(shown, "bubblewrap")
         assert (end.code, output) == (0, "1 2 3\n")
 
@@ -315,16 +315,22 @@ def test_somebody_ends_the_outer_process(camp: Camp) -> None:
 def test_a_folder_that_must_not_be_shown(tmp_path: Path) -> None:
     python = Path(sys.executable)
     for folder in (Path("/"), Path.home(), Path("/etc")):
-        command = Command(("python", "bot.py"), folder, "bad")
+        command = Command(argv=("python", "bot.py"), folder=folder, name="bad")
         with pytest.raises(LaunchError, match="holds more than a bot: move the bot to one of its own"):
             mounts(command, python, ResourceLimits(), None, other_user=False)
     tmp_path.chmod(0o700)
     (tmp_path / "bot.py").touch(0o600)
     with pytest.raises(LaunchError, match=r"bot.py is closed to other users: chmod -R o\+rX"):
-        mounts(Command(("python", "bot.py"), tmp_path, "bad"), python, ResourceLimits(), None, other_user=True)
+        mounts(
+            Command(argv=("python", "bot.py"), folder=tmp_path, name="bad"),
+            python,
+            ResourceLimits(),
+            None,
+            other_user=True,
+        )
     with pytest.raises(LaunchError, match=r"rival\.py does not exist: correct the list of files"):
         mounts(
-            Command(("python", "bot.py"), tmp_path, "bad", only=("rival.py",)),
+            Command(argv=("python", "bot.py"), folder=tmp_path, name="bad", only=("rival.py",)),
             python,
             ResourceLimits(),
             None,
@@ -399,7 +405,7 @@ def test_every_jump_of_the_filter_stays_inside(machine: str) -> None:
 def test_a_bot_in_the_checkout_of_the_referee_sees_the_sdk_beside_it() -> None:
     """There a newcomer saves the first one: the package lies in the very folder of which the bot is one file."""
     folder = PACKAGE.parent
-    command = Command(("python", "README.md"), folder, "first", only=("README.md",))
+    command = Command(argv=("python", "README.md"), folder=folder, name="first", only=("README.md",))
     options = mounts(command, Path(sys.executable), ResourceLimits(), None, other_user=False)
     shown = {options[at + 2] for at, option in enumerate(options) if option == "--ro-bind"}
     assert {str(PACKAGE), str(folder / "README.md")} <= shown

@@ -93,7 +93,16 @@ def test_the_order_of_sets_and_games_changes_not_one_digit(sets: list[GameSet], 
 def test_new_names_keep_their_ratings(sets: list[GameSet], names: list[str]) -> None:
     new = dict(zip("abcdef", names, strict=True))
     renamed = [
-        [PlayedGame(g.set_id, tuple(new[key] for key in g.entrants), g.places, g.sides, g.measures) for g in games]
+        [
+            PlayedGame(
+                set_id=g.set_id,
+                entrants=tuple(new[key] for key in g.entrants),
+                places=g.places,
+                sides=g.sides,
+                measures=g.measures,
+            )
+            for g in games
+        ]
         for games in sets
     ]
     before, after = fit_strengths(sets).ratings(), fit_strengths(renamed).ratings()
@@ -106,7 +115,13 @@ def test_bots_with_mirrored_results_tie(sets: list[GameSet]) -> None:
     swap = {"a": "b", "b": "a"}
     mirrored = [
         [
-            PlayedGame(f"m{g.set_id}", tuple(swap.get(k, k) for k in g.entrants), g.places, g.sides, g.measures)
+            PlayedGame(
+                set_id=f"m{g.set_id}",
+                entrants=tuple(swap.get(k, k) for k in g.entrants),
+                places=g.places,
+                sides=g.sides,
+                measures=g.measures,
+            )
             for g in s
         ]
         for s in sets

@@ -39,13 +39,19 @@ def test_a_game_that_contradicts_itself_is_refused(
     entrants: tuple[str, ...], places: tuple[int, ...], sides: int, field: str
 ) -> None:
     with pytest.raises(ResultError, match=rf"set s9: .*{field}"):
-        PlayedGame("s9", entrants, places, sides, FLAT)
+        PlayedGame(set_id="s9", entrants=entrants, places=places, sides=sides, measures=FLAT)
 
 
 @pytest.mark.parametrize("stakes", [(0.0,) * 3, (0.0, 0.0, nan, 0.0)])
 def test_measures_need_a_number_for_each_seat(stakes: tuple[float, ...]) -> None:
     with pytest.raises(ResultError, match=r"measures\.stakes"):
-        PlayedGame("s", tuple("abcd"), (1, 2, 3, 4), 0, Measures((0.0,) * 4, stakes, (0.0,) * 4))
+        PlayedGame(
+            set_id="s",
+            entrants=tuple("abcd"),
+            places=(1, 2, 3, 4),
+            sides=0,
+            measures=Measures((0.0,) * 4, stakes, (0.0,) * 4),
+        )
 
 
 def test_an_unknown_measure_is_refused_by_name() -> None:

@@ -22,7 +22,7 @@ FIELDS = [field for field in fields(Turn) if field.name != "legal"]  # Keeps do 
 
 def turn_of(deal: Deal) -> Turn:
     game = Game(deal.rules, deal.seats, deal.dealer)
-    chair = Chair(1, deal.seat, deal.seats, deal.rules)
+    chair = Chair(game_id=1, seat=deal.seat, seats=deal.seats, rules=deal.rules)
     return see(deal, game, chair, turn_id=1, decision=0, retry=0, move_us=1, bank_us=1)
 
 

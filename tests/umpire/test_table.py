@@ -380,7 +380,9 @@ def test_a_game_with_faults_can_be_played_again_from_its_logs(chance: Random) ->
 def test_packs_are_asked_for_by_the_number_of_the_deal() -> None:
     numbers: list[int] = []
     rules = rules_of({"max_deals": 3})
-    spec = GameSpec("test", rules, tuple(Chair(7, seat, 2, rules) for seat in range(2)))
+    spec = GameSpec(
+        key="test", rules=rules, chairs=tuple(Chair(game_id=7, seat=seat, seats=2, rules=rules) for seat in range(2))
+    )
 
     def packs(number: int) -> tuple[int, ...]:
         numbers.append(number)

@@ -21,7 +21,12 @@ NUMBERS: Final[dict[str, int]] = {"turn_id": 5, "decision": 6, "retry": 1, "move
 
 def turn_of(game: Game, deal: Deal) -> Turn:
     """What the seat to decide is told."""
-    return see(deal, game, Chair(9, deal.seat, deal.seats, deal.rules, 3, 77), **NUMBERS)
+    return see(
+        deal,
+        game,
+        Chair(game_id=9, seat=deal.seat, seats=deal.seats, rules=deal.rules, rule_set_id=3, bot_seed=77),
+        **NUMBERS,
+    )
 
 
 def fields_of(turn: Turn) -> dict[str, Any]:
@@ -98,8 +103,11 @@ def test_a_seat_is_told_only_its_own_chair() -> None:
     rules = rules_of("auction-pitch")
 
     def first_turns(seed: int) -> list[Turn]:
-        chairs = tuple(Chair(9, seat, 3, rules, 1, 5 if seat == 1 else seed + seat) for seat in range(3))
-        spec = GameSpec("test", rules, chairs)
+        chairs = tuple(
+            Chair(game_id=9, seat=seat, seats=3, rules=rules, rule_set_id=1, bot_seed=5 if seat == 1 else seed + seat)
+            for seat in range(3)
+        )
+        spec = GameSpec(key="test", rules=rules, chairs=chairs)
         packs = [shuffled(seeded("first")), shuffled(seeded(seed))]
         umpire = Table(spec, lambda number: packs[min(number, 1)], itertools.count(1).__next__, lambda turn: 0)
         umpire.start()
@@ -122,7 +130,7 @@ def test_a_turn_in_the_auction() -> None:
     game.deals = 12
     assert fields_of(turn_of(game, deal)) == {
         "turn_id": 5,
-        "chair": Chair(9, 2, 4, deal.rules, 3, 77),
+        "chair": Chair(game_id=9, seat=2, seats=4, rules=deal.rules, rule_set_id=3, bot_seed=77),
         "kind": Kind.BID,
         "legal": (0, 3, 4),
         "hand": parse_hand(HANDS[2]),

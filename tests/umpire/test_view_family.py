@@ -25,7 +25,7 @@ FAMILY = ["all-fours", "all-fours-partners", "trinidad", "california-jack", "sha
 
 
 def turn_of(deal: Deal, seat: int | None = None) -> Turn:
-    chair = Chair(1, deal.seat if seat is None else seat, deal.seats, deal.rules)
+    chair = Chair(game_id=1, seat=deal.seat if seat is None else seat, seats=deal.seats, rules=deal.rules)
     game = Game(deal.rules, deal.seats, deal.dealer)
     return see(deal, game, chair, turn_id=1, decision=0, retry=0, move_us=1, bank_us=1)
 

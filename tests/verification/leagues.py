@@ -53,7 +53,18 @@ def eventful(path: Path) -> None:
     text = league_text([], seats=3, sets=1, seed=None, length="deal") + "\n".join([*bots, *more])
     text = text.replace("[schedule]", "[schedule]\nduplicate = false")
     there = roster([*names, "far", "twice"]).entrants
-    far = Entrant("far", "far", "7", (), None, "", True, (), None, wait_s=600)  # a field among many
+    far = Entrant(
+        key="far",
+        name="far",
+        version="7",
+        argv=(),
+        folder=None,
+        digest="",
+        remote=True,
+        variants=(),
+        copy_of=None,
+        wait_s=600,
+    )  # a field among many
     twice = there[4]
     again = replace(twice, key="twice#2", copy_of="twice")
     whole = Roster((*there[:3], far, twice, again), notes=("a note on a submission",))

@@ -12,7 +12,7 @@ Location = tuple[str | int, ...]
 """The way to a value in a TOML document: keys, and places (from 0) in lists."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
     """One fault of a file.
 

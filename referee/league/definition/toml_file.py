@@ -39,7 +39,14 @@ class Document:
         if found is None:
             value = self.value(where)
             found = "nothing" if value is MISSING else shown(value)
-        return Problem(self.file, line_of(self.lines, where), field_name(where), found, allowed, remedy)
+        return Problem(
+            file=self.file,
+            line=line_of(self.lines, where),
+            field=field_name(where),
+            found=found,
+            allowed=allowed,
+            remedy=remedy,
+        )
 
 
 def read_text(path: Path, limit: int, remedy: str) -> str:
@@ -50,7 +57,9 @@ def read_text(path: Path, limit: int, remedy: str) -> str:
     file = plain(str(path))
 
     def fault(line: int, found: str, allowed: str, remedy: str) -> ProblemsError:
-        return ProblemsError([Problem(file, line, "the file", found, allowed, remedy)])
+        return ProblemsError(
+            [Problem(file=file, line=line, field="the file", found=found, allowed=allowed, remedy=remedy)]
+        )
 
     try:
         # Only regular files: reading a pipe would wait for ever.
@@ -95,12 +104,12 @@ def _syntax_problem(text: str, file: str, error: Exception) -> Problem:
     column = f", column {place[2]}" if place and place[2] else ""
     found = f"{shown(content)}{column} ({plain(message[: place.start()] if place else message)})"
     return Problem(
-        file,
-        line,
-        "syntax",
-        found,
-        "TOML (https://toml.io)",
-        "take brackets away" if deep else _syntax_remedy(content, message),
+        file=file,
+        line=line,
+        field="syntax",
+        found=found,
+        allowed="TOML (https://toml.io)",
+        remedy="take brackets away" if deep else _syntax_remedy(content, message),
     )
 
 

@@ -122,7 +122,14 @@ def unbuilt(source: Built) -> Problem | None:
     if not missing:
         return None
     found = f"no {plain(missing[0])} in its folder: it is not built"
-    return Problem(plain(folder), 0, "the bot", found, "a bot that is built", f"run referee build {plain(folder)}")
+    return Problem(
+        file=plain(folder),
+        line=0,
+        field="the bot",
+        found=found,
+        allowed="a bot that is built",
+        remedy=f"run referee build {plain(folder)}",
+    )
 
 
 def require_built(sources: Iterable[Built]) -> None:
@@ -158,7 +165,14 @@ def build(
     With ``live`` its output is shown as it comes, else the end of it is kept. Whatever it has started is ended when it ends,
     is late, or an exception (Ctrl-C) comes by. Call it in the main thread, outside of an event loop.
     """
-    step = BuildStep(source.name, source.build, source.folder.absolute(), sandbox, network, memory_mib)
+    step = BuildStep(
+        name=source.name,
+        argv=source.build,
+        folder=source.folder.absolute(),
+        sandbox=sandbox,
+        network=network,
+        memory_mib=memory_mib,
+    )
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="referee-build-") as place:
         try:

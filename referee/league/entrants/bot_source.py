@@ -117,7 +117,7 @@ class Manifest(Section):
         return text
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BotSource:
     """A bot that was found, ready to be started: run ``argv`` in ``folder``.
 
@@ -199,7 +199,7 @@ def command_bot(argv: Sequence[str], folder: Path | str, *, name: str, version: 
         allowed = "a program on the PATH, or an executable file"
         raise _bot_error(name, f"the command {shown(argv[0])}, which is neither", allowed, "correct the command")
     digest = _digested(name, lambda: command_digest(argv, folder))
-    return BotSource(_named(name, name), version or digest[:8], words, folder, digest)
+    return BotSource(name=_named(name, name), version=version or digest[:8], argv=words, folder=folder, digest=digest)
 
 
 def _places(text: str, relative_to: Path) -> Iterator[Path]:
@@ -253,14 +253,14 @@ def _from_folder(folder: Path, name: str | None, version: str | None) -> BotSour
             str(path), f"cwd = {manifest.cwd!r}, but no such folder", CWD_ALLOWED, "make it, or correct cwd"
         )
     return BotSource(
-        _named(str(folder), name or manifest.name),
-        version or manifest.version,
-        _with_interpreter(manifest.run),
-        folder,
-        digest,
-        _with_interpreter(manifest.build),
-        manifest.variants,
-        " ".join(manifest.description.split()),
+        name=_named(str(folder), name or manifest.name),
+        version=version or manifest.version,
+        argv=_with_interpreter(manifest.run),
+        folder=folder,
+        digest=digest,
+        build=_with_interpreter(manifest.build),
+        variants=manifest.variants,
+        description=" ".join(manifest.description.split()),
         environment=manifest.env,
         cwd=manifest.cwd,
     )
@@ -273,7 +273,14 @@ def _script(path: Path, name: str | None, version: str | None) -> BotSource:
     named = _named(str(path), name or (path.stem if is_name(path.stem) else harmless_name(path.stem)))
     file = path.resolve()
     word = f"./{file.name}" if file.name.startswith("-") else file.name  # else Python takes it for an option
-    return BotSource(named, version or digest[:8], (sys.executable, word), file.parent, digest, only=(file.name,))
+    return BotSource(
+        name=named,
+        version=version or digest[:8],
+        argv=(sys.executable, word),
+        folder=file.parent,
+        digest=digest,
+        only=(file.name,),
+    )
 
 
 def _refuse_no_python(path: Path) -> None:
@@ -328,4 +335,6 @@ def _named(bot: str, name: str) -> str:
 
 
 def _bot_error(bot: str, found: str, allowed: str, remedy: str) -> BotSourceError:
-    return BotSourceError([Problem(plain(bot[:200]), 0, "the bot", found, allowed, remedy)])
+    return BotSourceError(
+        [Problem(file=plain(bot[:200]), line=0, field="the bot", found=found, allowed=allowed, remedy=remedy)]
+    )

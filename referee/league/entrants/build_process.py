@@ -74,7 +74,7 @@ _OF_A_HOME: Final = frozenset(
 """Variables that name places in the user's home, where a build has none."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BuildStep:
     """A build step about to run: its program and arguments, the bot's folder, and what it may use.
 

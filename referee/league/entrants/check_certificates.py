@@ -23,7 +23,7 @@ FORMAT: Final = "allfours-checked/1"
 _LARGEST: Final = 16 << 20
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CheckCertificate:
     """A passed check. ``rules`` is the digest of the house rules and the number of seats."""
 
@@ -49,7 +49,16 @@ def receipt(
     """The receipt for a check that was passed now."""
     rules = rules_digest(definition.rule_set(), definition.tournament.seats)
     at = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
-    return CheckCertificate(entrant_digest, name, version, rules, exercised, edition, referee.__version__, at)
+    return CheckCertificate(
+        bot=entrant_digest,
+        name=name,
+        version=version,
+        rules=rules,
+        exercised=exercised,
+        edition=edition,
+        referee=referee.__version__,
+        at=at,
+    )
 
 
 def receipts_path(definition_file: Path) -> Path:
@@ -74,7 +83,13 @@ def read_receipts(path: Path) -> list[CheckCertificate]:
 
 def _garbled(path: Path, found: str) -> DefinitionError:
     remedy = "delete it, and submit the bots again with referee submit"
-    return DefinitionError([Problem(plain(str(path)), 0, "the receipts", shown(found), FORMAT, remedy)])
+    return DefinitionError(
+        [
+            Problem(
+                file=plain(str(path)), line=0, field="the receipts", found=shown(found), allowed=FORMAT, remedy=remedy
+            )
+        ]
+    )
 
 
 def add_receipt(path: Path, new: CheckCertificate) -> None:

@@ -115,7 +115,9 @@ def _check(language: str, name: str, sample: str, target: Path) -> None:
 
 
 def _error(field: str, found: str, allowed: str, remedy: str) -> BotSourceError:
-    return BotSourceError([Problem("referee new", 0, field, found, allowed, remedy)])
+    return BotSourceError(
+        [Problem(file="referee new", line=0, field=field, found=found, allowed=allowed, remedy=remedy)]
+    )
 
 
 def _sources(folder: Path) -> Iterator[str]:

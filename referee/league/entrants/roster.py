@@ -29,7 +29,7 @@ REMOTE_VERSION = "remote"
 """Version of a remote bot for which the definition gives none."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Entrant:
     """One bot, in one version, that takes part.
 
@@ -185,7 +185,16 @@ def _submissions(definition: Definition, place: int, entry: BotSection, skipped:
     if not paths:
         remedy = f"correct the pattern (it starts at {plain(str(definition.folder))})"
         raise BotSourceError(
-            [Problem("", 0, "", f"{shown(pattern)}, which matches nothing", "a pattern of folders", remedy)]
+            [
+                Problem(
+                    file="",
+                    line=0,
+                    field="",
+                    found=f"{shown(pattern)}, which matches nothing",
+                    allowed="a pattern of folders",
+                    remedy=remedy,
+                )
+            ]
         )
     found: list[_Candidate] = []
     for path in paths:
@@ -215,7 +224,16 @@ def _refuse_links(place: Path, source: BotSource) -> None:
     if links:
         found, remedy = f"{shown(links[0])}, a link that leads out of it", "put the file itself in its place"
         raise BotSourceError(
-            [Problem(plain(str(place)), 0, "the bot", found, "a submission without links to outside", remedy)]
+            [
+                Problem(
+                    file=plain(str(place)),
+                    line=0,
+                    field="the bot",
+                    found=found,
+                    allowed="a submission without links to outside",
+                    remedy=remedy,
+                )
+            ]
         )
 
 
@@ -229,7 +247,16 @@ def _check_variant(definition: Definition, source: BotSource) -> None:
     remedy = f'write "{meant}" for {shown(unknown[0])} in its bot.toml' if meant else "leave the bot out"
     found = f"a bot for {one_of(source.variants)}"
     raise BotSourceError(
-        [Problem(plain(str(source.folder)), 0, "variants", found, f"a bot for {shown(wanted)}", remedy)]
+        [
+            Problem(
+                file=plain(str(source.folder)),
+                line=0,
+                field="variants",
+                found=found,
+                allowed=f"a bot for {shown(wanted)}",
+                remedy=remedy,
+            )
+        ]
     )
 
 

@@ -374,4 +374,11 @@ def _nothing_lives(pids: Sequence[int]) -> bool:
 
 
 def _game_plan(fixture: Fixture, row: SetRow) -> GamePlan:
-    return GamePlan(fixture.id, fixture.set_id, fixture.rotation, fixture.seats, fixture.slots, row.redeal)
+    return GamePlan(
+        fixture_id=fixture.id,
+        set_id=fixture.set_id,
+        rotation=fixture.rotation,
+        seats=fixture.seats,
+        slots=fixture.slots,
+        redeal=row.redeal,
+    )

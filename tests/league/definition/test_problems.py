@@ -59,8 +59,10 @@ def test_file_names_are_left_alone_unless_they_could_spoil_a_line() -> None:
 
 
 def test_an_error_has_a_line_for_each_problem() -> None:
-    here = Problem("a.toml", 3, "seats", "9", "2 to 7", "write seats = 7")
-    whole = Problem("a.toml", 0, "the file", "nothing", "a text file", "check the path")
+    here = Problem(file="a.toml", line=3, field="seats", found="9", allowed="2 to 7", remedy="write seats = 7")
+    whole = Problem(
+        file="a.toml", line=0, field="the file", found="nothing", allowed="a text file", remedy="check the path"
+    )
     assert str(ProblemsError([here, whole])).splitlines() == [
         "a.toml:3: seats: found 9; allowed: 2 to 7; remedy: write seats = 7",
         "a.toml: the file: found nothing; allowed: a text file; remedy: check the path",
