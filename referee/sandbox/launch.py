@@ -1,6 +1,6 @@
 """Starts the process of a local bot.
 
-    bot = launch(Command(("python", "bot.py"), folder, "careful"), address="unix:/path/to/socket", token=token,
+    bot = launch(Command(argv=("python", "bot.py"), folder=folder, name="careful"), address="unix:/path/to/socket", token=token,
                  work_dir=work, log_path=log)
     ...
     end = await bot.kill()  # or: await bot.exited()

@@ -42,7 +42,7 @@ from pathlib import Path
 from referee.sandbox.launch import Command, launch
 
 async def main(folder, word, address, sandbox, last):
-    command = Command(("python", "bot.py", word), Path(folder), "bad")
+    command = Command(argv=("python", "bot.py", word), folder=Path(folder), name="bad")
     bot = launch(command, address=address, token="t", work_dir=Path(folder, "..", "work"),
                  log_path=Path(folder, "..", "bot.log"), sandbox=sandbox)
     while "ready" not in bot.tail():

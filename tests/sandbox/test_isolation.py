@@ -194,7 +194,7 @@ from referee.sandbox.isolation import put_in_box, own_user_id
 folder, only, hides, script = Path(ARGS[0]), ARGS[1], tuple(map(Path, ARGS[2])), ARGS[3]
 if os.geteuid() == 0:
     os.setgroups([]), os.setresgid(65534, 65534, 65534), os.setresuid(65534, 65534, 65534)
-command = Command(("/bin/sh", "-c", script), folder, "bot", only=only, whole=not only, hides=hides)
+command = Command(argv=("/bin/sh", "-c", script), folder=folder, name="bot", only=only, whole=not only, hides=hides)
 box = put_in_box(command, Path("/bin/sh"), ResourceLimits())
 done = subprocess.run(box.argv, pass_fds=box.handles, env={"PATH": "/usr/bin:/bin"}, capture_output=True, text=True)
 print(done.returncode)
