@@ -6,7 +6,8 @@ import re
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Final
 
@@ -101,6 +102,42 @@ def test_nothing_below_the_record_leans_on_the_second_engine() -> None:
     judged = [path for path in MODULES if part_of(path) in JUDGED]
     leaning = [path for path in judged if any(module.startswith("referee.oracle") for module in imports_of(path))]
     assert not leaning
+
+
+def name_of(path: Path) -> str:
+    """The absolute name of a module, or of a package for its ``__init__.py``."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def first_circle(imports: dict[str, list[str]]) -> list[str]:
+    """Modules that import each other round in a circle, the first one named again at the end; empty if none do.
+
+    ``imports`` has by module what it imports: modules, and names in modules.
+    """
+    needs = {module: {_module(name, imports) for name in names} - {None} for module, names in imports.items()}
+    try:
+        TopologicalSorter(needs).prepare()
+    except CycleError as error:
+        return list(reversed(error.args[1]))
+    return []
+
+
+def _module(name: str, modules: Container[str]) -> str | None:
+    """The module of these that an import of that name is of: itself, or the one that holds it."""
+    return next((found for found in (name, name.rpartition(".")[0]) if found in modules), None)
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    """Inside a package too; what is imported in a function, or for types alone, counts as well."""
+    circle = first_circle({name_of(path): list(imports_of(path)) for path in MODULES})
+    assert circle == [], " imports ".join(circle)
+
+
+def test_a_circle_would_be_found() -> None:
+    assert first_circle({"a.b": ["a.c.x", "os.path"], "a.c": ["a.d"], "a.d": []}) == []
+    assert sorted(set(first_circle({"a.b": ["a.c.x"], "a.c": ["a.d"], "a.d": ["a.b.y"]}))) == ["a.b", "a.c", "a.d"]
+    assert first_circle({"a": ["a.b.x"], "a.b": ["a.y"]}) in (["a", "a.b", "a"], ["a.b", "a", "a.b"])
 
 
 def test_no_file_names_a_place_of_one_machine() -> None:

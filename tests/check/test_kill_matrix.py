@@ -1,6 +1,6 @@
 """The tester is tested: every faulty bot of the zoo fails its own rule and no other; no good bot is ever flagged.
 
-The rows of what came out stand in docs/testing.md; ``python -m tests.check.zoo.write_matrix`` writes them.
+The bots are listed in docs/testing.md; ``python -m tests.check.zoo.write_matrix`` writes that list.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from tests.check.helpers import broken, examined, zoo_plan
 from tests.check.zoo.good import GOOD
 from tests.check.zoo.mutants import MUTANTS
 from tests.check.zoo.wires import ODD, WIRE_MUTANTS
-from tests.check.zoo.write_matrix import BEGIN, END, HEAD, PAGE, entries, row, tail
+from tests.check.zoo.write_matrix import PAGE, part
 
 GAME_AREAS = ("BID", "PLAY", "TRUMP", "DRAW")
 ODD_GAMES = {
@@ -151,13 +151,7 @@ def test_mutants_are_checked_where_their_rule_holds() -> None:
 
 
 def test_the_page_of_the_zoo_tells_of_every_bot() -> None:
-    text = PAGE.read_text("utf-8")
-    assert text.partition(BEGIN)[2].startswith(
-        HEAD.format(bad=len(MUTANTS) + len(WIRE_MUTANTS), good=len(GOOD) + len(ODD))
-    )
-    for _, name, about, game, rule in entries():
-        assert row(name, about, game, rule, rule) in text
-    assert text.endswith(tail() + END)
+    assert part() in PAGE.read_text("utf-8")
 
 
 def test_the_zoo_is_large() -> None:
