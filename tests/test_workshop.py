@@ -140,6 +140,30 @@ def test_a_circle_would_be_found() -> None:
     assert first_circle({"a": ["a.b.x"], "a.b": ["a.y"]}) in (["a", "a.b", "a"], ["a.b", "a", "a.b"])
 
 
+NAMED_TWICE: Final = {
+    "Call": "the SDK mirrors it for authors of bots",
+    "Card": "the card of authors of bots, and one as check draws it",
+    "Event": "the SDK mirrors it for authors of bots",
+    "EventKind": "the SDK mirrors it for authors of bots",
+    "Keeps": "the SDK mirrors it for authors of bots",
+    "Kind": "the SDK mirrors it for authors of bots",
+    "Turn": "the SDK mirrors it for authors of bots",
+}
+"""Class names that two modules define, with the reason. One of the two is always in ``referee.bot``, which imports nothing of the rest."""
+
+
+def test_a_class_name_means_one_thing() -> None:
+    """Whoever searches for a class finds it; an underscore makes no other name."""
+    places: dict[str, list[str]] = {}
+    for path in MODULES:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name.lstrip("_"), []).append(part_of(path))
+    twice = {name: parts for name, parts in places.items() if len(parts) > 1}
+    assert twice.keys() <= NAMED_TWICE.keys(), {name: twice[name] for name in twice.keys() - NAMED_TWICE.keys()}
+    assert {name: parts for name, parts in twice.items() if len(parts) > 2 or parts.count("bot") != 1} == {}
+
+
 def test_no_file_names_a_place_of_one_machine() -> None:
     """A home folder or a checkout's path in a file works on one machine only."""
     here = "|".join(map(re.escape, {f"{ROOT}/", f"{Path.home()}/"} - {"//"}))

@@ -1,9 +1,10 @@
 """Faults and rulings of a league, grouped so that a page can hold them, each with the way to its replay."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
+from referee.league.store import RulingLine
 from referee.report.clauses import CONSEQUENCES, clause
 from referee.report.report_data import ReportData
 from referee.report.sanitize import sanitize
@@ -12,7 +13,7 @@ _SHOWN: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
-class RulingLine:
+class ShownRuling:
     """One ruling: its game, its number in it, what was said, what followed, whether the report shows the game."""
 
     game: int
@@ -31,7 +32,7 @@ class RulingGroup:
     rule: str
     clause: str
     count: int
-    lines: Sequence[RulingLine]
+    lines: Sequence[ShownRuling]
 
     @property
     def more(self) -> int:
@@ -40,7 +41,7 @@ class RulingGroup:
 
 
 @dataclass(frozen=True, slots=True)
-class FaultLine:
+class ShownFaults:
     """Faults outside single decisions that say the same of the same entrant."""
 
     entrant: str
@@ -52,7 +53,7 @@ class FaultLine:
 
 def ruling_groups(facts: ReportData, shown: frozenset[int]) -> list[RulingGroup]:
     """The rulings by entrant, fault and rule, most frequent first. ``shown``: numbers of the games in the report."""
-    groups: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
+    groups: dict[tuple[str, str, str], list[RulingLine]] = {}
     for ruling in facts.rulings:
         groups.setdefault((ruling["entrant"], ruling["fault"], ruling["rule"]), []).append(ruling)
     made = [
@@ -69,10 +70,10 @@ def ruling_groups(facts: ReportData, shown: frozenset[int]) -> list[RulingGroup]
     return sorted(made, key=lambda group: (-group.count, group.entrant, group.rule))
 
 
-def _lines(found: Sequence[Mapping[str, Any]], shown: frozenset[int]) -> list[RulingLine]:
+def _lines(found: Sequence[RulingLine], shown: frozenset[int]) -> list[ShownRuling]:
     first = sorted(found, key=lambda ruling: (ruling["game"] not in shown, ruling["game"], ruling["number"]))[:_SHOWN]
     return [
-        RulingLine(
+        ShownRuling(
             ruling["game"],
             ruling["number"],
             sanitize(ruling["sentence"], 200),
@@ -83,13 +84,13 @@ def _lines(found: Sequence[Mapping[str, Any]], shown: frozenset[int]) -> list[Ru
     ]
 
 
-def fault_lines(facts: ReportData) -> list[FaultLine]:
+def fault_lines(facts: ReportData) -> list[ShownFaults]:
     """The faults outside single decisions, equal ones counted together, at most fifty lines."""
     counts: dict[tuple[str, str, str], list[str]] = {}
     for fault in facts.faults:
         counts.setdefault((fault.entrant, fault.fault, fault.sentence), []).append(fault.log)
     return [
-        FaultLine(
+        ShownFaults(
             facts.called(entrant), sanitize(fault, 40), sanitize(sentence, 300), len(logs), sanitize(logs[-1], 200)
         )
         for (entrant, fault, sentence), logs in list(counts.items())[:50]

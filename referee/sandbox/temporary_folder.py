@@ -122,7 +122,7 @@ def remove_folder(folder: Path, seconds: float = REMOVAL_SECONDS) -> str:
     return f"folder {folder} cannot be removed ({removal.stuck[0]}{more}): remove it by hand"
 
 
-class _Late(Exception):
+class _RemovalTimeout(Exception):
     """The time is over."""
 
 
@@ -166,7 +166,7 @@ class _Removal:
             top = os.open(moved, _OPEN, dir_fd=parent)
             self._empty(top)
             os.rmdir(moved, dir_fd=parent)
-        except _Late:
+        except _RemovalTimeout:
             self.late = True
         except FileNotFoundError:
             return
@@ -198,7 +198,7 @@ class _Removal:
     def _take(self, top: int, where: int, entry: "os.DirEntry[str]") -> None:
         """Removes an entry of the folder `where`. A folder that is not empty is moved up to `top`; there it is emptied."""
         if time.monotonic() > self._end:
-            raise _Late
+            raise _RemovalTimeout
         if where == top and entry.name in self._held:
             return
         try:
