@@ -9,32 +9,17 @@ from referee.report.clauses import CONSEQUENCES, clause
 from referee.report.game_replay import Decision, GameReplay, ReplayDeal, ReplayRuling, ReplayStep
 from referee.report.sanitize import sanitize
 from referee.rules import EventKind, Kind, Outcome, action_text, legal_text, unpack_event
+from referee.rules.actions import CARD_EVENTS, DECISION_WORDS, EVENT_WORDS
 from referee.umpire.notation.style import Style
 
-_ASKED: Final = {
-    Kind.BID: "bid",
-    Kind.STAND_OR_BEG: "stand or beg",
-    Kind.ANSWER_BEG: "give or run",
-    Kind.NAME_TRUMP: "name trump",
-    Kind.DISCARD: "lay cards away",
-    Kind.PLAY: "play",
-}
 _WORDS: Final = {
-    EventKind.STAND: "stands",
-    EventKind.BEG: "begs",
+    **EVENT_WORDS,
     EventKind.GIVE: "gives a point",
-    EventKind.RUN: "runs the cards",
-    EventKind.TURN_UP: "turns up {}",
     EventKind.NAME_TRUMP: "names {} as trump",
     EventKind.DISCARD: "lays away {} face down",
     EventKind.SHOW: "lays away {} face up",
-    EventKind.DRAW: "draws {}",
-    EventKind.TAKE: "takes {}",
     EventKind.STOCK_TOP: "has {} on top of the stock",
-    EventKind.PLAY: "plays {}",
-    EventKind.SCORE: "scores {} at once",
 }
-_CARDS: Final = frozenset({EventKind.TURN_UP, EventKind.SHOW, EventKind.TAKE, EventKind.STOCK_TOP, EventKind.PLAY})
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +124,7 @@ class _DealFrames:
         if step is not None and step.trick_to is not None:
             told.append(f"{self._replay.names[step.trick_to]} takes the trick.")
         if asked is not None:
-            told.append(f"{self._replay.names[asked.seat]} is to {_ASKED[asked.kind]}.")
+            told.append(f"{self._replay.names[asked.seat]} is to {DECISION_WORDS[asked.kind]}.")
         return " ".join(told)
 
     def _event(self, packed: int) -> str:
@@ -147,7 +132,7 @@ class _DealFrames:
         who = self._replay.names[seat]
         if kind is EventKind.BID:
             return f"{who} bids {value}." if value else f"{who} passes."
-        shown = self._style.card(value) if kind in _CARDS else str(value)
+        shown = self._style.card(value) if kind in CARD_EVENTS else str(value)
         return f"{who} {_WORDS[kind].format(SUIT_NAMES[value] if kind is EventKind.NAME_TRUMP else shown)}."
 
     def _ruling(self, ruled: ReplayRuling) -> Iterator[str]:

@@ -5,7 +5,7 @@ card, a suit, a ``Call``, or the mask of the cards kept. An *event* is one publi
 integer ``kind << 16 | seat << 8 | value``; the history of a deal is a list of them, and crosses the wire as it is.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from math import comb
@@ -203,24 +203,33 @@ def played_card(event: int) -> Card | None:
     return event & 0xFF if event >> 16 == EventKind.PLAY else None
 
 
-_EVENT_WORDS: Final = {
+EVENT_WORDS: Final[Mapping[EventKind, str]] = {
     EventKind.STAND: "stands",
     EventKind.BEG: "begs",
     EventKind.GIVE: "gives",
     EventKind.RUN: "runs the cards",
-}
-_COUNT_WORDS: Final = {
-    EventKind.DISCARD: "lays {} away",
-    EventKind.DRAW: "draws {}",
-    EventKind.SCORE: "scores {} at once",
-}
-_CARD_WORDS: Final = {
     EventKind.TURN_UP: "turns up {}",
+    EventKind.NAME_TRUMP: "names {}",
+    EventKind.DISCARD: "lays {} away",
     EventKind.SHOW: "shows {} laid away",
+    EventKind.DRAW: "draws {}",
     EventKind.TAKE: "takes {}",
     EventKind.STOCK_TOP: "uncovers {} on the stock",
-    EventKind.PLAY: "{}",
+    EventKind.PLAY: "plays {}",
+    EventKind.SCORE: "scores {} at once",
 }
+"""What a seat does, in words, ``{}`` standing for the value of the event; a bid is written as its amount. A log, a written game and
+a replay start from these, and say otherwise only what they show otherwise."""
+
+DECISION_WORDS: Final[Mapping[Kind, str]] = {
+    Kind.BID: "bid",
+    Kind.STAND_OR_BEG: "stand or beg",
+    Kind.ANSWER_BEG: "give or run",
+    Kind.NAME_TRUMP: "name trump",
+    Kind.DISCARD: "lay cards away",
+    Kind.PLAY: "play",
+}
+"""What a seat is asked for, in words."""
 
 
 def seat_text(seat: int) -> str:
@@ -233,10 +242,15 @@ def event_text(packed: int) -> str:
     kind, seat, value = unpack_event(packed)
     if kind is EventKind.BID:
         text = action_text(Kind.BID, value)
-    elif kind is EventKind.NAME_TRUMP:
-        text = f"names {action_text(Kind.NAME_TRUMP, value)}"
-    elif kind in _CARD_WORDS:
-        text = _CARD_WORDS[kind].format(card_text(value))
+    elif kind is EventKind.PLAY:
+        text = card_text(value)
     else:
-        text = _EVENT_WORDS[kind] if kind in _EVENT_WORDS else _COUNT_WORDS[kind].format(value)
+        text = EVENT_WORDS[kind].format(value_text(kind, value))
     return f"{seat_text(seat)}: {text}"
+
+
+def value_text(kind: EventKind, value: int) -> str:
+    """The value of an event: a card, the name of a suit, a number."""
+    if kind in CARD_EVENTS:
+        return card_text(value)
+    return action_text(Kind.NAME_TRUMP, value) if kind is EventKind.NAME_TRUMP else str(value)

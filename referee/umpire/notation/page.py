@@ -6,26 +6,15 @@ from typing import Final
 
 from referee.cards import SUIT_NAMES, Card, Mask, pips_in
 from referee.rules import Action, Award, Deal, Ending, EventKind, Kind, Outcome, RuleSet
-from referee.rules.actions import seat_text
+from referee.rules.actions import CARD_EVENTS, EVENT_WORDS, seat_text
 from referee.rules.scoring import ITEMS
 from referee.umpire.notation.style import WIDTH, Style, number, party, wrapped
 from referee.umpire.record import IrregularRecord
 
-_CARD_WORDS: Final[dict[int, str]] = {
-    EventKind.TURN_UP: "turns up {}",
-    EventKind.SHOW: "shows {}",
-    EventKind.TAKE: "takes {}",
-    EventKind.STOCK_TOP: "the stock shows {}",
-}
 _WORDS: Final[dict[int, str]] = {
-    EventKind.STAND: "stands",
-    EventKind.BEG: "begs",
-    EventKind.GIVE: "gives",
-    EventKind.RUN: "runs the cards",
-    EventKind.NAME_TRUMP: "names {}",
-    EventKind.DISCARD: "lays {} away",
-    EventKind.DRAW: "draws {}",
-    EventKind.SCORE: "scores {} at once",
+    **{int(kind): words for kind, words in EVENT_WORDS.items()},
+    EventKind.SHOW: "shows {}",
+    EventKind.STOCK_TOP: "the stock shows {}",
 }
 _DONE: Final = {
     "RETRY": "it is asked again",
@@ -163,8 +152,8 @@ class Page:
 
     def _words(self, kind: int, values: list[int]) -> str:
         """Events of one kind in words; those that are not known yet, in numbers."""
-        if kind in _CARD_WORDS:
-            return _CARD_WORDS[kind].format(" ".join(map(self._style.card, values)))
+        if kind in CARD_EVENTS:
+            return _WORDS[kind].format(" ".join(map(self._style.card, values)))
         words = _WORDS.get(kind, f"event {kind} ({{}})")
         told = [SUIT_NAMES[value] if kind == EventKind.NAME_TRUMP else str(value) for value in values]
         return ", ".join(words.format(value) for value in told)
