@@ -3,11 +3,14 @@
 import os
 import shutil
 import subprocess
+import tempfile
 from functools import cache
 from typing import Final
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.shared import FOLDER
 
 CI: Final = os.environ.get("CI", "").lower() == "true"
 
@@ -48,6 +51,15 @@ LONGEST: Final = (
     "tests/cli/test_hostile.py",
 )
 """Where the long tests are, the longest first: begun last, one of them would run alone beside idle cores."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Whoever begins the run makes the folder that its workers share."""
+    if FOLDER not in os.environ:
+        made = tempfile.TemporaryDirectory(prefix="referee-tests-")
+        os.environ[FOLDER] = made.name
+        config.add_cleanup(lambda: os.environ.pop(FOLDER, None))
+        config.add_cleanup(made.cleanup)
 
 
 def pytest_xdist_auto_num_workers() -> int:

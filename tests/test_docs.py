@@ -427,6 +427,8 @@ def test_what_a_quick_command_prints_is_what_the_page_shows(
     words: tuple[str, ...], output: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ROOT)
+    monkeypatch.setattr("referee.cli.dry_run.TRIAL_SECONDS", 0.1)  # it ends with some games, however long they take
+    monkeypatch.setattr("referee.league.play.forecast.PATIENCE", 10 * PATIENCE)
     assert words[1] == "explain" or "--dry-run" in words
     result = CliRunner().invoke(command_line(), words[1:])
     assert result.exit_code == 0

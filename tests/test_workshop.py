@@ -272,7 +272,18 @@ def test_a_missing_tool_is_one_line_and_under_ci_an_error(tmp_path: Path, ci: st
     (tmp_path / "conftest.py").write_bytes((ROOT / "tests" / "conftest.py").read_bytes())
     body = 'import pytest\n\n@pytest.mark.needs("bwrap")\n@pytest.mark.parametrize("n", range(2))\ndef test(n): pass\n'
     (tmp_path / "test_sandbox.py").write_text(body, "utf-8")
-    quiet = ["-q", "-rs", "-W", "ignore", "-o", "markers=needs(tool)", "-p", "no:cacheprovider"]
+    quiet = [
+        "-q",
+        "-rs",
+        "-W",
+        "ignore",
+        "-o",
+        "markers=needs(tool)",
+        "-o",
+        f"pythonpath={ROOT}",
+        "-p",
+        "no:cacheprovider",
+    ]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *quiet, tmp_path],
         cwd=tmp_path,

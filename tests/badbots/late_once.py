@@ -13,7 +13,7 @@ from referee.bot import run
 
 def choose(turn):
     if turn.decision == 3:
-        time.sleep(2.2)
+        time.sleep(10)
     return turn.rng.choice(turn.legal)
 
 

@@ -1,6 +1,7 @@
 """Plays bad bots in short legs, beside good ones, and gathers what was found of each. It is no bot."""
 
 import asyncio
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -25,6 +26,8 @@ from referee.umpire.table import Table
 from referee.league.play.leg import Leg
 from referee.league.plan import BotPlan, GamePlan, LeaguePlan
 from referee.umpire.view import Turn
+from tests.shared import FOLDER as SHARED
+from tests.shared import made_once
 
 FOLDER: Final = Path(__file__).parent
 GOOD: Final = ("good", "good#2", "good#3")
@@ -39,7 +42,8 @@ STALL: Final = "the referee stalled for "
 REPLAYS: Final = 10
 """How often a game is played again that is no contest for a stall of ours, as a league plays it again: a busy machine has many."""
 
-SLOW: Final = TimeLimits(1_500_000, 0, 0)
+SLOW: Final = TimeLimits(8_000_000, 0, 0)
+"""Much for a good bot on a busy machine, and silence costs twice as much."""
 PATIENT: Final = TimeLimits(60_000_000, 0, 0)
 TIGHT: Final = BotLimits(memory_mib=128, processes=8, descriptors=64, output_total=1 << 20)
 
@@ -166,10 +170,15 @@ def leg_of(name: str) -> str:
 
 @cache
 def play(leg: str) -> Findings:
-    """Plays a leg, once a process."""
+    """What a leg found; it is played once in a run of the tests."""
+    return made_once(f"bad bots: {leg}", partial(played, leg))
+
+
+def played(leg: str) -> Findings:
+    """Plays a leg."""
     bots = legs()[leg]
     kind = leg.partition(" ")[0]
-    plan = plan_of(bots, Path(mkdtemp(prefix="badbots-")))
+    plan = plan_of(bots, Path(mkdtemp(prefix="badbots-", dir=os.environ[SHARED])))
     if kind == "slow":
         plan = replace(plan, limits=SLOW, profile=Profile("slow", 0, 2))
     if kind in {"limits", "boxed"}:

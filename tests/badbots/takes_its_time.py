@@ -1,4 +1,4 @@
-"""Uses half of the time for a move, again and again. That is allowed.
+"""Uses half of the time for a move, more than once. That is allowed.
 
 Lap: slow
 Verdict: none
@@ -11,8 +11,8 @@ from referee.bot import run
 
 
 def choose(turn):
-    if turn.decision < 3:
-        time.sleep(0.7)
+    if turn.decision in (1, 3):
+        time.sleep(4)
     return turn.rng.choice(turn.legal)
 
 

@@ -7,7 +7,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -19,6 +18,7 @@ import pytest
 from referee.league.definition.shipped import shipped_folder
 from referee.league.entrants.bot_source import BotSource, find_bot
 from referee.league.entrants.build_process import HOME
+from tests.shared import alone
 
 ROOT: Final = shipped_folder("sample_bots")
 BOTS: Final = ("random", "careful")
@@ -40,7 +40,9 @@ LANGUAGES: Final = {
     "typescript": Language(("npm",), "npm run check", ("src/*.ts",)),
     "go": Language(("go",), 'test -z "$(gofmt -l *.go allfours)" && go vet ./...', ("*.go",)),
     "rust": Language(
-        ("cargo",), "cargo fmt --check && cargo clippy --release -- -D warnings", ("src/*.rs", "build.rs")
+        ("cargo",),
+        "cargo fmt --check && cargo clippy --release --target-dir ../random/target -- -D warnings",
+        ("src/*.rs", "build.rs"),
     ),
     "java": Language(("mvn",), "mvn -B -q spotless:check", ("src/main/java/**/*.java",)),
     "cpp": Language(("cmake", "grpc++", "clang-format"), "clang-format --dry-run --Werror src/*", ("src/*",)),
@@ -98,14 +100,11 @@ def begin_with(theirs: Path, ours: Path) -> None:
 
 @contextlib.contextmanager
 def _alone(folder: Path, what: str = "built") -> Iterator[bool]:
-    """One worker of pytest-xdist at a time; tells whether another has done this in this run."""
-    run_id = os.environ.get("PYTEST_XDIST_TESTRUNUID", "")
-    note = Path(tempfile.gettempdir()) / f"referee-{what}-{run_id}-{folder.parent.name}-{folder.name}"
-    with (folder / "bot.toml").open() as manifest:
-        fcntl.flock(manifest, fcntl.LOCK_EX)
-        yield bool(run_id) and note.exists()
-        if run_id:
-            note.touch()
+    """One worker at a time; tells whether another has done this in this run."""
+    with (folder / "bot.toml").open() as manifest, alone(f"{what} {folder}") as note:
+        fcntl.flock(manifest, fcntl.LOCK_EX)  # another run of the tests may build in this checkout too
+        yield note.exists()
+        note.touch()
 
 
 def lines_of(language: str, bot: str) -> int:

@@ -4,9 +4,11 @@ import contextlib
 import copy
 import hashlib
 import json
+import pickle
 import random
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -48,9 +50,12 @@ def save(files: Files, folder: Path) -> None:
 
 
 def cover(files: Files, folder: Path) -> None:
-    """Makes everything fit what stands there now, and writes it all."""
-    fit(files, folder)
-    save(files, folder)
+    """Writes it all with everything made to fit what stands there now; ``files`` stay as they are."""
+    records = {"records.jsonl": files["records.jsonl"]}  # most of it, and only read
+    own = pickle.loads(pickle.dumps({name: held for name, held in files.items() if name not in records}))  # noqa: S301
+    whole = {name: {**own, **records}[name] for name in files}
+    fit(whole, folder)
+    save(whole, folder)
 
 
 def fit(files: Files, folder: Path) -> None:
@@ -61,9 +66,7 @@ def fit(files: Files, folder: Path) -> None:
     ).hexdigest()
     league["commitment"] = deals.commitment(bytes.fromhex(league["master"]), league["digest"])
     with contextlib.suppress(Exception):  # so garbled that it says nothing
-        definition = restore_definition(league["definition"], folder)
-        told: Any = SimpleNamespace(name=name, definition=definition)
-        files["definition.toml"] = definition_toml(told).encode()
+        files["definition.toml"] = _definition_file(json.dumps([league["definition"], name]), folder)
     records = {line.get("number"): line.get("record") for line in files["records.jsonl"]}
     sets = {line.get("id"): line for line in files["sets.jsonl"]}
     heads = {set_id: (chain_start(name, set_id), 0) for set_id in sets}
@@ -98,6 +101,14 @@ def fit(files: Files, folder: Path) -> None:
         word[word.index("--commitment") + 1] = league["commitment"]
         word[word.index("--record-root") + 1] = league["record_root"]
         manifest["verify"] = " ".join(word)
+
+
+@cache
+def _definition_file(facts: str, folder: Path) -> bytes:
+    """``definition.toml`` for the definition and the name of a league, given as JSON."""
+    definition, name = json.loads(facts)
+    told: Any = SimpleNamespace(name=name, definition=restore_definition(definition, folder))
+    return definition_toml(told).encode()
 
 
 def _rule_again(rulings: list[Any], game: int, record: Any) -> None:
@@ -225,15 +236,21 @@ def forgeries(
 
 
 def _with(files: Files, name: str, path: Path_, value: Any) -> Files:
-    held = copy.deepcopy(files[name])
-    at(held, path[:-1])[path[-1]] = value
-    return {**files, name: held}
+    return {**files, name: _copied(files[name], path[:-1], lambda inner: inner.__setitem__(path[-1], value))}
 
 
 def _without(files: Files, name: str, path: Path_) -> Files:
-    held = copy.deepcopy(files[name])
-    del at(held, path[:-1])[path[-1]]
-    return {**files, name: held}
+    return {**files, name: _copied(files[name], path[:-1], lambda inner: inner.__delitem__(path[-1]))}
+
+
+def _copied(held: Any, path: Path_, change: Callable[[Any], None]) -> Any:
+    """A copy of a value, changed at a path; what lies beside the path is shared."""
+    twin = copy.copy(held)
+    if path:
+        twin[path[0]] = _copied(held[path[0]], path[1:], change)
+    else:
+        change(twin)
+    return twin
 
 
 class Memory:

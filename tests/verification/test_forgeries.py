@@ -1,6 +1,5 @@
 """Every field of an export forged, one at a time: what follows from something is found, what does not is listed, and only that."""
 
-import copy
 import random
 import shutil
 from fnmatch import fnmatchcase
@@ -45,7 +44,7 @@ def listed(pattern: str) -> list[str]:
 def covered(files: Files, folder: Path) -> None:
     """Writes the forged files, made to fit as far as they can be."""
     try:
-        cover(copy.deepcopy(files), folder)
+        cover(files, folder)
     except Exception:  # noqa: BLE001  # whatever it is: so garbled that nothing can be computed of it
         save(files, folder)
 

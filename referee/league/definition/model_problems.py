@@ -10,6 +10,7 @@ import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -43,7 +44,7 @@ def finding_error(*findings: FieldProblem) -> PydanticCustomError:
 
 def problems_of(error: ValidationError, model: type[BaseModel], document: Document) -> list[Problem]:
     """Every fault that pydantic found in the document, in the order of the file."""
-    schema = model.model_json_schema()
+    schema = _schema(model)
     problems: list[Problem] = []
     errors = error.errors(include_url=False)
     for details in errors:
@@ -57,6 +58,11 @@ def problems_of(error: ValidationError, model: type[BaseModel], document: Docume
         else:
             problems.append(_problem(details, schema, document))
     return sorted(dict.fromkeys(problems), key=lambda problem: problem.line)
+
+
+@cache
+def _schema(model: type[BaseModel]) -> dict[str, Any]:
+    return model.model_json_schema()
 
 
 def _problem(details: ErrorDetails, schema: dict[str, Any], document: Document) -> Problem:
