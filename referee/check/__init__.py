@@ -2,6 +2,6 @@
 
 The rules are judged by the umpire itself (``referee.umpire.table``), as in play. What the harness adds is situations and
 counting: ``position`` states a decision in the middle of a deal, ``cases`` reads positions written down as data,
-``sample`` finds varied ones by chance, ``opportunity`` says which clauses could be broken in one, ``bench`` puts them
+``sample`` finds varied ones by chance, ``opportunity`` says which clauses could be broken in one, ``runner`` puts them
 to a bot, ``tally`` counts, ``verdict`` concludes.
 """

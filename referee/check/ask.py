@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-from referee.check.bench import Bench
-from referee.check.events import EventLog
+from referee.check.games import ProbeAnswer
 from referee.check.plan import Plan
 from referee.check.position import Position
-from referee.check.room import Heard
-from referee.check.scribe import Scribe
+from referee.check.recorder import Recorder
+from referee.check.results import EventLog
+from referee.check.runner import CheckRunner
 from referee.protocol import wire
 from referee.protocol.translate import Malformed
 from referee.rules import Action, Deal, Game, action_text, legal_text
@@ -103,23 +103,23 @@ def _play(deal: Deal, actions: list[Action], decisions: list[int]) -> None:
 
 async def ask(plan: Plan, position: Position) -> Reply:
     """Starts the bot, puts the position to it and ends it. A bot with a memory plays the deal from its start."""
-    scribe = Scribe(EventLog())
-    heard: list[Heard] = []
-    async with Bench.set_up(plan, scribe) as bench:
-        bench.room.ears.heard = heard.append
-        failure = await bench.start()
+    recorder = Recorder(EventLog())
+    heard: list[ProbeAnswer] = []
+    async with CheckRunner.set_up(plan, recorder) as runner:
+        runner.room.observer.heard = heard.append
+        failure = await runner.start()
         if failure:
             return Reply(failure=f"it did not join: {failure}")
-        askings = await bench.ask([position], "ask")
-        if not bench.over:
-            await bench.see_off(wire.FAREWELL_REASON_FINISHED, "That was all.")
+        askings = await runner.ask([position], "ask")
+        if not runner.over:
+            await runner.see_off(wire.FAREWELL_REASON_FINISHED, "That was all.")
     wanted = position.turn()
     answer = next((one for one in heard if _same_turn(one.turn, wanted)), None)
     if answer is not None:
         return _reply(answer, position)
     if any(asking.silent for asking in askings):
         return Reply(failure="it did not answer in time")
-    if any(asking.lost for asking in askings) or bench.losses:
+    if any(asking.lost for asking in askings) or runner.losses:
         return Reply(failure="its process or its stream ended")
     return Reply(failure="it plays this deal otherwise, and never comes to this position")
 
@@ -136,7 +136,7 @@ def _same_turn(one: Turn, other: Turn) -> bool:
     )
 
 
-def _reply(answer: Heard, position: Position) -> Reply:
+def _reply(answer: ProbeAnswer, position: Position) -> Reply:
     if isinstance(answer.action, Malformed):
         return Reply("a move that cannot be read", f"{answer.action.rule}: {answer.action.sentence}")
     deal = position.reached()

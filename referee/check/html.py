@@ -27,7 +27,7 @@ _GAP: Final = 52
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
+class DrawnCard:
     """A card to draw: where, and how it is marked: ``legal``, ``wrong``, ``lost`` (should have been kept)."""
 
     text: str
@@ -74,10 +74,10 @@ class Picture:
     """A table to draw. ``height`` fits the hand below it, ``told`` says it in words."""
 
     seats: list[Seat]
-    trick: list[Card]
-    hand: list[Card]
-    stranger: Card | None
-    turn_up: Card | None
+    trick: list[DrawnCard]
+    hand: list[DrawnCard]
+    stranger: DrawnCard | None
+    turn_up: DrawnCard | None
     trump: str
     height: int
     told: str
@@ -86,8 +86,8 @@ class Picture:
 def picture_of(scene: Mapping[str, Any]) -> Picture:
     """The table of a scene, the bot at the bottom, the direction of play clockwise."""
     seats = [_seat(scene, number) for number in range(scene["seats"])]
-    trick = [Card(card, *_place(scene, seat, 0.57)) for seat, card in scene["trick"]]
-    trick = [Card(card.text, card.x - _CARD[0] / 2, card.y - _CARD[1] / 2) for card in trick]
+    trick = [DrawnCard(card, *_place(scene, seat, 0.57)) for seat, card in scene["trick"]]
+    trick = [DrawnCard(card.text, card.x - _CARD[0] / 2, card.y - _CARD[1] / 2) for card in trick]
     cards = scene["hand"].split()
     rows = [cards[start : start + 12] for start in range(0, len(cards), 12)]
     hand = [
@@ -97,8 +97,8 @@ def picture_of(scene: Mapping[str, Any]) -> Picture:
     ]
     stranger = None
     if scene["card"] and scene["card"] not in cards:
-        stranger = Card(scene["card"], WIDTH - _CARD[0] - 40, _HAND_Y, "wrong")
-    turned = Card(scene["turn_up"], WIDTH / 2 - 23, 155) if scene["turn_up"] and not scene["trick"] else None
+        stranger = DrawnCard(scene["card"], WIDTH - _CARD[0] - 40, _HAND_Y, "wrong")
+    turned = DrawnCard(scene["turn_up"], WIDTH / 2 - 23, 155) if scene["turn_up"] and not scene["trick"] else None
     trump = f"{_SUITS[scene['trump'][0].upper()][0]} {scene['trump']}" if scene["trump"] else ""
     table = ", ".join(f"{seat_text(seat)} played {card}" for seat, card in scene["trick"])
     told = f"The table. {table + '. ' if table else ''}The bot held {scene['hand'] or 'nothing'} and answered {scene['did']}."
@@ -138,11 +138,11 @@ def _call(scene: Mapping[str, Any], number: int) -> tuple[str, bool]:
     return "", False
 
 
-def _in_hand(scene: Mapping[str, Any], card: str, number: int, row: int, count: int) -> Card:
+def _in_hand(scene: Mapping[str, Any], card: str, number: int, row: int, count: int) -> DrawnCard:
     left = (WIDTH - _GAP * count + _GAP - _CARD[0]) / 2
     mark = _mark(scene, card)
     lift = -12 if mark == "wrong" else 0
-    return Card(card, left + _GAP * number, _HAND_Y + 74 * row + lift, mark)
+    return DrawnCard(card, left + _GAP * number, _HAND_Y + 74 * row + lift, mark)
 
 
 def _mark(scene: Mapping[str, Any], card: str) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 from referee.cards import SUIT_NAMES, card_text, cards_in, cards_text, hand_text
 from referee.check.cases import all_cases
 from referee.check.position import Position, kind_name
-from referee.check.tally import Breach
+from referee.check.results import Breach
 from referee.rules import Deal, EventKind, Keeps, Kind, action_text, legal_text, unpack_event
 from referee.rules.actions import CARD_EVENTS, seat_text
 from referee.rules.rulebook import clause_text, clauses_of

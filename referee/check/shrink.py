@@ -8,12 +8,12 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from referee.check.bench import Bench
-from referee.check.blame import LOST, fails
-from referee.check.pokes import POKES
+from referee.check.attribution import LOST, fails
+from referee.check.games import Probe
+from referee.check.perturbations import PERTURBATIONS
 from referee.check.position import Position
-from referee.check.room import Asking
-from referee.check.tally import Breach, Score
+from referee.check.results import Breach, ClauseCoverage
+from referee.check.runner import CheckRunner
 from referee.umpire.faults import Fault
 
 ASKED_TWICE = frozenset(
@@ -62,51 +62,51 @@ class Witnesses:
 
     of: dict[str, Witness] = field(default_factory=dict)
 
-    async def shrink(self, bench: Bench) -> None:
+    async def shrink(self, runner: CheckRunner) -> None:
         """Finds the simplest position for every rule that was broken."""
-        bench.scribe.begin("shrinking")
-        tally = bench.scribe.tally
+        runner.recorder.begin("shrinking")
+        tally = runner.recorder.tally
         broken = [score for score in tally if score.breaches]
-        todo: list[tuple[Score, Breach, Position]] = []
+        todo: list[tuple[ClauseCoverage, Breach, Position]] = []
         for score in broken:
             best = score.simplest()[0]
             self.of[score.requirement.key] = Witness(score.requirement.key, best, shown_by=best.shown_by)
             if best.fault in _NOT_AGAIN or best.poke:
                 continue
             todo += [(score, breach, smaller) for breach in _candidates(score) for smaller in _smaller(breach)]
-        asked = await bench.ask([position for _, _, position in todo for _ in range(TRIES)], "shrinking")
+        asked = await runner.ask([position for _, _, position in todo for _ in range(TRIES)], "shrinking")
         for number, (score, breach, position) in enumerate(todo):
             again = asked[number * TRIES : (number + 1) * TRIES]
             self._consider(score, breach, position, sum(_breaks(one, score.requirement.id) for one in again))
 
-    def _consider(self, score: Score, breach: Breach, position: Position, broke: int) -> None:
+    def _consider(self, score: ClauseCoverage, breach: Breach, position: Position, broke: int) -> None:
         """Takes a smaller position if it fails at least as surely as the best so far, which came earlier if as small."""
         witness = self.of[score.requirement.key]
         if broke > witness.broke:
             witness.breach = replace(breach, position=position)
             witness.tries, witness.broke, witness.shown_by = TRIES, broke, "position"
 
-    async def confirm(self, bench: Bench) -> None:
+    async def confirm(self, runner: CheckRunner) -> None:
         """Asks every witness again in a process that has seen nothing else."""
         todo = [one for one in self.of.values() if one.broke and one.breach.position is not None]
         for witness in todo:
             tries = 1 if witness.broke == witness.tries else 2 * TRIES
             position = witness.breach.position
-            asked = await bench.ask([position for _ in range(tries) if position is not None], "confirming")
+            asked = await runner.ask([position for _ in range(tries) if position is not None], "confirming")
             rule = witness.breach.rule
             witness.fresh = sum(_breaks(one, rule) for one in asked)
             if not witness.fresh:
                 witness.shown_by = ""
 
-    async def reproduce(self, bench: Bench) -> None:
+    async def reproduce(self, runner: CheckRunner) -> None:
         """Shows again, in a process that has seen little, what was not shown by its position so far."""
-        bench.scribe.begin("confirming")
-        self.rest(bench.scribe.tally)
+        runner.recorder.begin("confirming")
+        self.rest(runner.recorder.tally)
         for witness in self.of.values():
-            if not bench.over and not witness.shown_by and witness.key not in bench.scribe.tally.blamed:
-                await _reproduce(bench, witness)
+            if not runner.over and not witness.shown_by and witness.key not in runner.recorder.tally.blamed:
+                await _reproduce(runner, witness)
 
-    def rest(self, scores: Iterable[Score]) -> None:
+    def rest(self, scores: Iterable[ClauseCoverage]) -> None:
         """Gives every broken rule that has none a witness, as it was seen."""
         for score in scores:
             key = score.requirement.key
@@ -116,7 +116,7 @@ class Witnesses:
                 first = score.simplest()[0]
                 self.of[key] = Witness(key, first, shown_by=first.shown_by)
 
-    def conclude(self, scores: Iterable[Score]) -> None:
+    def conclude(self, scores: Iterable[ClauseCoverage]) -> None:
         """What was seen again and again in this check, and shown by nothing less, is shown by the whole of it."""
         for score in scores:
             witness = self.of.get(score.requirement.key)
@@ -128,36 +128,36 @@ class Witnesses:
                 witness.shown_by = "run"
 
 
-async def _reproduce(bench: Bench, witness: Witness) -> None:
+async def _reproduce(runner: CheckRunner, witness: Witness) -> None:
     """By its position, by its batch, else by leading the bot through each of the games that may have led there."""
     breach = witness.breach
-    poke = next((poke for poke in POKES if poke.name == breach.poke), None)
+    poke = next((poke for poke in PERTURBATIONS if poke.name == breach.poke), None)
     if breach.position is not None and breach.fault is not Fault.TIMEOUT_MOVE and (poke is not None or not breach.poke):
-        (asking,) = await bench.ask([breach.position], "confirming", poke, stated=True)
+        (asking,) = await runner.ask([breach.position], "confirming", poke, stated=True)
         if fails(asking, breach.rule, breach.fault) or (poke is not None and _is_wrong(asking)):
             witness.tries = witness.broke = 1
             witness.shown_by = "position"
             return
-    if breach.batch and not bench.over:
-        asked = await bench.ask(breach.batch, "confirming", stated=True)
+    if breach.batch and not runner.over:
+        asked = await runner.ask(breach.batch, "confirming", stated=True)
         if any(_is_wrong(one) for one in asked):
             witness.shown_by = "batch"
             return
     for course in breach.courses:
-        if bench.over:
+        if runner.over:
             return
-        if fails(await bench.lead(course, "confirming"), breach.rule, breach.fault):
+        if fails(await runner.lead(course, "confirming"), breach.rule, breach.fault):
             lost = breach.fault in LOST
             witness.breach = replace(breach, courses=(course,), position=None if lost else breach.position)
             witness.shown_by = "game"
             return
 
 
-def _is_wrong(asking: Asking) -> bool:
+def _is_wrong(asking: Probe) -> bool:
     return bool(asking.broke) or asking.lost or asking.silent
 
 
-def _candidates(score: Score) -> list[Breach]:
+def _candidates(score: ClauseCoverage) -> list[Breach]:
     """The simplest breaches, no two alike."""
     with_position = [breach for breach in score.simplest() if breach.position is not None]
     by_origin = Counter[str]()
@@ -191,5 +191,5 @@ def _can_be(position: Position) -> bool:
     return True
 
 
-def _breaks(asking: Asking, rule: str) -> bool:
+def _breaks(asking: Probe, rule: str) -> bool:
     return rule in asking.broke

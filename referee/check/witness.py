@@ -10,9 +10,8 @@ from typing import Any, Final
 from google.protobuf.json_format import MessageToDict
 
 import referee
-from referee.check.course import Course
 from referee.check.plan import Plan
-from referee.check.position import Position, PositionError
+from referee.check.position import GamePrefix, Position, PositionError
 from referee.check.requirements import Requirement
 from referee.check.scene import scene_of
 from referee.check.shrink import Witness
@@ -53,7 +52,7 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredWitness:
     """A witness as it was read from disk. ``always``: it failed every time; ``confirmed``: in a fresh process too.
 
     ``shown_by`` says what showed the breach again during the check: its "position", the "batch" that it came in, the
@@ -70,7 +69,7 @@ class Stored:
     poke: str
     shown_by: str
     batch: tuple[Position, ...]
-    courses: tuple[Course, ...]
+    courses: tuple[GamePrefix, ...]
     always: bool
     confirmed: bool
     run: Run
@@ -155,7 +154,7 @@ def write_witness(data: Mapping[str, Any], folder: Path) -> Path:
     return path
 
 
-def read_witnesses(path: Path) -> list[Stored]:
+def read_witnesses(path: Path) -> list[StoredWitness]:
     """The witness in a file, or all in a folder; raises ``WitnessError``, also if there is none at all."""
     if path.is_dir():
         found = [read_witness(file) for file in sorted(path.glob("AF-*.json"))]
@@ -165,7 +164,7 @@ def read_witnesses(path: Path) -> list[Stored]:
     return [read_witness(path)]
 
 
-def read_witness(path: Path) -> Stored:
+def read_witness(path: Path) -> StoredWitness:
     """The witness in a file; raises ``WitnessError``."""
     if path.exists() and not path.is_file():  # a pipe would keep us for ever
         raise WitnessError(f"{path}: it is no plain file; name a witness (AF-*.json), or a folder of them")
@@ -174,7 +173,7 @@ def read_witness(path: Path) -> Stored:
         if data["format"] != FORMAT:
             raise WitnessError(f"{path}: format {data['format']!r} is not {FORMAT!r}")
         run = data["run"]
-        return Stored(
+        return StoredWitness(
             path,
             data["rule"],
             data["key"],
@@ -185,7 +184,7 @@ def read_witness(path: Path) -> Stored:
             data["poke"],
             data.get("shown_by", "position" if data["needs"] == ALONE else "run"),
             tuple(map(Position.from_json, data.get("batch", ()))),
-            tuple(map(Course.from_json, data.get("games", ()))),
+            tuple(map(GamePrefix.from_json, data.get("games", ()))),
             data["asked_again"]["tries"] == data["asked_again"]["broke"],
             data["asked_again"]["fresh"] is not None or not data["asked_again"]["tries"] or data["fault"] in _GONE,
             Run(

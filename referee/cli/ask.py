@@ -11,8 +11,8 @@ import typer
 
 from referee.check.ask import Moment, Reply, ask, legal_words, moment
 from referee.check.plan import Plan
+from referee.check.results import Breach
 from referee.check.scene import lines_of, scene_of
-from referee.check.tally import Breach
 from referee.cli import app
 from referee.cli.check import find, plan_for
 from referee.cli.options import OutputFormat, OutputOption, SandboxMode, SandboxOption, newest_league

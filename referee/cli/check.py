@@ -14,15 +14,13 @@ from typing import Annotated, Any
 
 import typer
 
-from referee.check.baseline import Baseline, BaselineError, read_baseline
-from referee.check.conclude import document
-from referee.check.events import EventLog, line_of
+from referee.check.judge import Baseline, BaselineError, CheckExit, read_baseline
 from referee.check.plan import MOVE_MS, Plan, clock
-from referee.check.replay import Answer, replay
+from referee.check.replay import ReplayOutcome, replay
 from referee.check.requirements import Selection, SelectionError
-from referee.check.runs import Outputs, Report, check
+from referee.check.results import EventLog, line_of
+from referee.check.run import Outputs, Report, check, document
 from referee.check.terminal import REPLAY, report
-from referee.check.verdict import Exit
 from referee.check.witness import WitnessError, read_witnesses
 from referee.cli import app
 from referee.cli.options import SandboxMode, given, refuse_idle
@@ -114,7 +112,7 @@ def check_command(
     """
     _refuse_idle()
 
-    def run() -> Exit:
+    def run() -> CheckExit:
         choice = choose_sandbox(sandbox.value)
         if choice.line and sandbox is SandboxMode.AUTO and not listen:
             typer.echo(choice.line, err=True)
@@ -157,26 +155,26 @@ class CheckOptions:
     verbose: bool
 
 
-def guarded(run: Callable[[], Exit]) -> Exit:
+def guarded(run: Callable[[], CheckExit]) -> CheckExit:
     """Runs a check; whatever goes wrong on our side is told apart from a verdict on the bot."""
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that the bot is ended with us
     try:
         return run()
     except USAGE as error:
         typer.echo(f"referee: {error}", err=True)
-        return Exit.USAGE
+        return CheckExit.USAGE
     except KeyboardInterrupt:
         typer.echo("referee: interrupted; nothing is concluded", err=True)
-        return Exit.INTERRUPTED
+        return CheckExit.INTERRUPTED
     except Exception as error:  # noqa: BLE001  # exit code 5 must never pass for a verdict
         traceback.print_exc()
         typer.echo(f"referee: the harness failed, which says nothing about the bot: {error}", err=True)
-        return Exit.HARNESS
+        return CheckExit.HARNESS
     finally:
         signal.signal(signal.SIGTERM, before)
 
 
-def _run(options: CheckOptions, bots: Sequence[str], replay_file: Path | None) -> Exit:
+def _run(options: CheckOptions, bots: Sequence[str], replay_file: Path | None) -> CheckExit:
     options.frame.selection.check()
     plans = [_remote(options.frame)] if options.frame.listen else [_local(text, options) for text in bots]
     if options.frame.listen and bots:
@@ -258,7 +256,7 @@ def find(text: str) -> BotSource:
     return command_bot(words, Path.cwd(), name=name if is_name(name) else "bot")
 
 
-def _check(plans: Sequence[Plan], options: CheckOptions) -> Exit:
+def _check(plans: Sequence[Plan], options: CheckOptions) -> CheckExit:
     done: list[Report] = []
     for plan in plans:
         outputs = Outputs(options.failures, command=named(plan))
@@ -288,9 +286,9 @@ def named(plan: Plan) -> str:
     return shlex.quote(str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path))
 
 
-def _gravity(code: Exit) -> int:
+def _gravity(code: CheckExit) -> int:
     """The worst outcome of several bots is that of all."""
-    return (Exit.CONFORMS, Exit.INCOMPLETE, Exit.FAILS, Exit.NOT_READY).index(code)
+    return (CheckExit.CONFORMS, CheckExit.INCOMPLETE, CheckExit.FAILS, CheckExit.NOT_READY).index(code)
 
 
 def write_reports(done: Sequence[Report], wanted: dict[str, Path]) -> None:
@@ -308,14 +306,18 @@ def write_reports(done: Sequence[Report], wanted: dict[str, Path]) -> None:
             path.write_text(renderers()[name](whole), "utf-8")
 
 
-def _replay(plan: Plan, path: Path) -> Exit:
+def _replay(plan: Plan, path: Path) -> CheckExit:
     shown = asyncio.run(replay(plan, read_witnesses(path), EventLog()))
     console = results()
-    styles = {Answer.FIXED: "green", Answer.STILL_FAILS: "bold red", Answer.CANNOT_REPLAY: "yellow"}
+    styles = {
+        ReplayOutcome.FIXED: "green",
+        ReplayOutcome.STILL_FAILS: "bold red",
+        ReplayOutcome.CANNOT_REPLAY: "yellow",
+    }
     for one in shown:
         told = f"{one.answer} {one.witness.key}  {one.sentence}  ({one.witness.path})"
         console.print(told, style=styles[one.answer])
     answers = {one.answer for one in shown}
-    if Answer.STILL_FAILS in answers:
-        return Exit.FAILS
-    return Exit.CANNOT_REPLAY if Answer.CANNOT_REPLAY in answers else Exit.CONFORMS
+    if ReplayOutcome.STILL_FAILS in answers:
+        return CheckExit.FAILS
+    return CheckExit.CANNOT_REPLAY if ReplayOutcome.CANNOT_REPLAY in answers else CheckExit.CONFORMS

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
+from referee.check.judge import CheckExit
 from referee.check.plan import MOVES_A_GAME, Plan
 from referee.check.requirements import Selection
-from referee.check.runs import Outputs, Report, check
-from referee.check.verdict import Exit
+from referee.check.run import Outputs, Report, check
 from referee.cli import app
 from referee.cli.check import FailuresOption, SandboxOption, SecondsOption, guarded, named, plan_for, print_report
 from referee.cli.options import SandboxMode
@@ -57,14 +57,14 @@ def submit(
     elif entry.beside:
         typer.echo(f"{plain_text(entry.beside)}. It will be entered as {entry.name}, a new player.")
 
-    def run() -> Exit:
+    def run() -> CheckExit:
         choice = choose_sandbox(sandbox.value)
         if choice.line:
             typer.echo(choice.line, err=True)
         plan = replace(_plan(definition, source, failures), seconds=seconds, sandbox=choice.kind)
         outcome = check(plan, Outputs(failures, command=named(plan), options=_options(definition)), strict=strict)
         print_report(outcome.run)
-        if outcome.exit_code is Exit.CONFORMS:
+        if outcome.exit_code is CheckExit.CONFORMS:
             _enter(definition_file, bot, source, entry, definition, outcome)
         else:
             typer.echo(f"Not entered. {_remedy(outcome)}")
@@ -118,7 +118,7 @@ def _remedy(outcome: Report) -> str:
         return (
             f"Mend {', '.join(dict.fromkeys(broken))} and submit it again; referee explain RULE says what a rule means."
         )
-    if outcome.exit_code is Exit.INCOMPLETE:
+    if outcome.exit_code is CheckExit.INCOMPLETE:
         return "Some rules could not be put to it; what is UNTESTED above says why."
     return "Mend what is said above and submit it again."
 

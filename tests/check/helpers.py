@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from jsonschema import Draft202012Validator
 
-from referee.check.events import line_of
+from referee.check.judge import Verdict
 from referee.check.plan import Plan, clock
-from referee.check.runs import Report, check
-from referee.check.verdict import Verdict
+from referee.check.results import line_of
+from referee.check.run import Report, check
 from referee.rules import RuleSet, variant
 from referee.sandbox.command import Command
 

@@ -3,9 +3,8 @@
 import sys
 from pathlib import Path
 
-from referee.check.conclude import document
 from referee.check.html import as_html
-from referee.check.runs import Outputs
+from referee.check.run import Outputs, document
 from referee.rules import variant
 from tests.check.helpers import examined, zoo_plan
 

@@ -8,10 +8,10 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
+from referee.check.judge import CheckExit
 from referee.check.plan import Plan, clock
-from referee.check.runs import check
-from referee.check.sample import seat_counts
-from referee.check.verdict import Exit
+from referee.check.run import check
+from referee.check.sampling import seat_counts
 from referee.league.entrants.bot_source import find_bot
 from referee.rules import variant, variant_names
 from referee.sandbox.command import Command
@@ -51,7 +51,7 @@ def main(names: tuple[str, ...]) -> int:
             told = f"{plan.name} in {plan.games[0].name} with {plan.seats[0]} seats: {report.exit_code.name}"
             sys.stdout.write(f"{told}\n")
             sys.stdout.flush()
-            wrong += report.exit_code is not Exit.CONFORMS
+            wrong += report.exit_code is not CheckExit.CONFORMS
     return wrong
 
 

@@ -6,11 +6,9 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from referee.check.applicable import cannot_arise
-from referee.check.opportunity import breakable
-from referee.check.phases import agenda
-from referee.check.requirements import LEAST, Selection, requirements
-from referee.check.sample import one_sided_pack, seat_counts
+from referee.check.probes import probe_plan
+from referee.check.requirements import LEAST, Selection, breakable, cannot_arise, requirements
+from referee.check.sampling import one_sided_pack, seat_counts
 from referee.rules import Deal, RuleSet, RuleSetError, variant, variant_names
 from referee.rules.ruleset import allowed_values, meanings
 from tests.helpers import chances, seeded
@@ -83,7 +81,7 @@ def check_table(rules: RuleSet, seats: int) -> None:
     """Every clause is either put to a bot as often as counts, or cannot arise; never both."""
     ruled_out = cannot_arise(rules, [seats])
     counts = dict.fromkeys(asked_of(rules), 0)
-    for position in agenda([rules], (seats,), requirements([rules], Selection()), "1").needed:
+    for position in probe_plan([rules], (seats,), requirements([rules], Selection()), "1").needed:
         for rule in breakable(position.reached()) & counts.keys():
             counts[rule] += 1
     assert {rule for rule, count in counts.items() if count < LEAST} == set(ruled_out), (rules.as_dict(), seats)

@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given
 from typer.testing import CliRunner, Result
 
-from referee.check.course import Course
-from referee.check.hints import about_bytes
+from referee.check.judge import CheckExit, Verdict
 from referee.check.plan import clock
-from referee.check.position import Position, PositionError, Setting
-from referee.check.verdict import Exit, Verdict
+from referee.check.position import GamePrefix, Position, PositionError, Setting
+from referee.check.results import about_bytes
 from referee.cli import app, check
 from referee.protocol import wire
 from referee.rules import variant, variant_names
@@ -63,12 +62,12 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_loss_that_is_never_seen_again_cannot_be_replayed(here: Path) -> None:
     (here / "once.py").write_text(CRASHES_ONCE.format(folder=here), "utf-8")
-    assert referee("once.py", *QUICK).exit_code == Exit.FAILS
+    assert referee("once.py", *QUICK).exit_code == CheckExit.FAILS
     (path,) = (here / "failures").glob("AF-*.json")
     witness = json.loads(path.read_text("utf-8"))
     assert (witness["rule"], witness["shown_by"]) == ("AF-LIFE-002", "")
     done = referee("once.py", *BARE, "--replay", "failures")
-    assert done.exit_code == Exit.CANNOT_REPLAY
+    assert done.exit_code == CheckExit.CANNOT_REPLAY
     assert "CANNOT REPLAY AF-LIFE-002" in done.output
 
 
@@ -100,7 +99,7 @@ def test_batches_are_said_to_be_cut_only_where_fewer_turns_are_answered_whole(tm
 def test_a_wrong_token_is_named_in_the_first_line(here: Path, token: str, told: str, doctor: tuple[str, ...]) -> None:
     (here / "stranger.py").write_text(STRANGER.format(token=token), "utf-8")
     done = referee("stranger.py", *(BARE if doctor else QUICK), *doctor)
-    assert done.exit_code == Exit.NOT_READY
+    assert done.exit_code == CheckExit.NOT_READY
     assert told in done.output.splitlines()[0]
     assert "REFEREE_TOKEN" in done.output.splitlines()[0]
 
@@ -108,7 +107,7 @@ def test_a_wrong_token_is_named_in_the_first_line(here: Path, token: str, told: 
 def test_json_instead_of_protobuf_is_named_in_the_first_line(here: Path) -> None:
     (here / "speaks.py").write_text(SPEAKS_JSON, "utf-8")
     done = referee("speaks.py", *BARE, "--doctor")
-    assert done.exit_code == Exit.NOT_READY
+    assert done.exit_code == CheckExit.NOT_READY
     assert "JSON" in done.output.splitlines()[0]
 
 
@@ -159,8 +158,8 @@ def reached(chance: random.Random) -> Position:
 @given(chances())
 def test_a_bot_that_is_led_comes_to_the_same_turn_whatever_it_answers(chance: random.Random) -> None:
     position = reached(chance)
-    course = Course.to(position)
-    assert Course.from_json(json.loads(json.dumps(course.to_json()))) == course
+    course = GamePrefix.to(position)
+    assert GamePrefix.from_json(json.loads(json.dumps(course.to_json()))) == course
     table, _ = course.lay(Setting(count(1).__next__, lambda _rules: 1, TimeLimits()))
     for _ in position.actions:
         turn = table.open
@@ -182,6 +181,6 @@ def test_a_bot_that_is_led_comes_to_the_same_turn_whatever_it_answers(chance: ra
     "change", [{"seats": 9}, {"deals": []}, {"deals": [{"pack": "AS", "actions": []}]}, {"seat": "x"}]
 )
 def test_a_garbled_course_is_refused(change: dict[str, object]) -> None:
-    course = Course.to(Position(variant("auction-pitch"), 4, 3, shuffled(seeded(1))))
+    course = GamePrefix.to(Position(variant("auction-pitch"), 4, 3, shuffled(seeded(1))))
     with pytest.raises(PositionError, match="course of the game"):
-        Course.from_json(course.to_json() | change)
+        GamePrefix.from_json(course.to_json() | change)

@@ -5,15 +5,15 @@ from pathlib import Path
 import pytest
 
 from referee.check import cases
-from referee.check.cases import Case, CaseError, all_cases, cases_for, moved, stack
-from referee.check.opportunity import breakable
+from referee.check.cases import CaseError, PositionCase, all_cases, cases_for, moved, stack
+from referee.check.requirements import breakable
 from referee.rules import variant, variant_names
 
 EVERY = [(case, name) for case in all_cases() for name in case.variants]
 
 
 @pytest.mark.parametrize(("case", "name"), EVERY, ids=[f"{case.id}-{name}" for case, name in EVERY])
-def test_a_case_puts_the_rules_that_it_names_in_every_shape(case: Case, name: str) -> None:
+def test_a_case_puts_the_rules_that_it_names_in_every_shape(case: PositionCase, name: str) -> None:
     position = case.position(variant(name))
     rules = breakable(position.reached())
     assert set(case.clauses) <= rules
@@ -78,7 +78,7 @@ def test_a_garbled_file_is_named(text: str, told: str) -> None:
 
 
 def test_a_case_that_cannot_come_about_says_where_it_stops() -> None:
-    case = Case("odd", "", (), ("auction-pitch",), 4, 3, ("",) * 4, "", ("3 2",), ())
+    case = PositionCase("odd", "", (), ("auction-pitch",), 4, 3, ("",) * 4, "", ("3 2",), ())
     with pytest.raises(CaseError, match="case odd: 2: AF-BID-002"):
         case.position(variant("auction-pitch"))
 

@@ -10,10 +10,9 @@ from xml.etree import ElementTree as ET
 import pytest
 import xmlschema
 
-from referee.check.conclude import document
 from referee.check.formats import as_badge, as_json, as_junit, as_markdown, renderers
 from referee.check.html import as_html, picture_of
-from referee.check.runs import Outputs, Report
+from referee.check.run import Outputs, Report, document
 from referee.check.terminal import report
 from referee.rules import variant
 from tests.check.helpers import ANY_LEGAL, SCHEMAS, bot, check_events, examined, plan_of, schema, zoo_plan

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from referee.check.events import EventLog
+from referee.check.judge import CheckExit, Verdict
 from referee.check.plan import Plan, clock
-from referee.check.replay import Answer, replay
+from referee.check.replay import ReplayOutcome, replay
 from referee.check.requirements import Selection
-from referee.check.runs import Outputs
-from referee.check.verdict import Exit, Verdict
+from referee.check.results import EventLog
+from referee.check.run import Outputs
 from referee.check.witness import read_witnesses
 from referee.rules import variant, variant_names
 from referee.rules.conduct import WHOLE_BOOK
@@ -73,7 +73,7 @@ def plan_for(file: str, name: str, folder: Path, *, as_if: str = "") -> Plan:
 def found_of(file: str, name: str, folder: Path) -> set[str]:
     """The rules that a faulty bot is found to break. Its witnesses are in ``failures``."""
     report = examined(plan_for(file, name, folder), strict=True, outputs=Outputs(folder / "failures", command=name))
-    assert report.exit_code is Exit.FAILS
+    assert report.exit_code is CheckExit.FAILS
     return broken(report)
 
 
@@ -81,10 +81,10 @@ def check_replays(file: str, name: str, folder: Path) -> None:
     """Every witness fails again with the bot as it is, and with a mended one it does not."""
     witnesses = read_witnesses(folder / "failures")
     again = asyncio.run(replay(plan_for(file, name, folder), witnesses, EventLog()))
-    assert {one.answer for one in again} == {Answer.STILL_FAILS}, again
+    assert {one.answer for one in again} == {ReplayOutcome.STILL_FAILS}, again
     mended = plan_for("good.py", "any-legal", folder, as_if=name)
     then = asyncio.run(replay(mended, witnesses, EventLog()))
-    assert {one.answer for one in then} == {Answer.FIXED}, then
+    assert {one.answer for one in then} == {ReplayOutcome.FIXED}, then
 
 
 @pytest.mark.parametrize("name", MUTANTS)
@@ -108,7 +108,7 @@ def test_a_good_bot_is_never_flagged(name: str, tmp_path: Path) -> None:
     report = examined(zoo_plan("good.py", name, tmp_path, **more), strict=True)
     assert broken(report) == set()
     assert [row.requirement.id for row in report.judgement.rows if row.verdict is Verdict.UNTESTED] == []
-    assert report.exit_code is Exit.CONFORMS
+    assert report.exit_code is CheckExit.CONFORMS
 
 
 @pytest.mark.parametrize("name", ODD)
@@ -116,14 +116,14 @@ def test_a_client_that_speaks_oddly_is_never_flagged(name: str, tmp_path: Path) 
     games = (variant(ODD_GAMES.get(name, "auction-pitch")),)
     report = examined(zoo_plan("wires.py", name, tmp_path, lives=3, games=games), strict=True)
     assert broken(report) == set()
-    assert report.exit_code is Exit.CONFORMS
+    assert report.exit_code is CheckExit.CONFORMS
 
 
 @pytest.mark.parametrize("name", variant_names())
 def test_a_good_bot_passes_in_every_game_with_every_rule_exercised(name: str, tmp_path: Path) -> None:
     report = examined(zoo_plan("good.py", "any-legal", tmp_path, games=(variant(name),), lives=3, deals=0), strict=True)
     assert broken(report) == set()
-    assert report.exit_code is Exit.CONFORMS
+    assert report.exit_code is CheckExit.CONFORMS
     assert len(report.judgement.exercised) == len(report.judgement.applicable)
 
 

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from referee.check.phases import LEAST_DEALS, agenda
+from referee.check.bot_under_test import CheckedConnection, CheckServer
+from referee.check.judge import CheckExit, Verdict
 from referee.check.position import Position
+from referee.check.probes import LEAST_DEALS, probe_plan
 from referee.check.requirements import Selection, requirements
-from referee.check.runs import Report
-from referee.check.sample import seat_counts
-from referee.check.subject import CheckHost, Subject
-from referee.check.verdict import Exit, Verdict
+from referee.check.run import Report
+from referee.check.sampling import seat_counts
 from referee.rules import Deal, Kind, variant
 from tests.check.helpers import ANY_LEGAL, bot, broken, examined, plan_of, zoo_plan
 
@@ -49,26 +49,26 @@ def a_busy_machine(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
 
     def busy(seed: str) -> None:
         chance = random.Random(seed)  # noqa: S311
-        receive, next_message = Subject.receive, CheckHost.next_message
+        receive, next_message = CheckedConnection.receive, CheckServer.next_message
 
-        def late(self: Subject, stream: Any, data: bytes) -> None:
+        def late(self: CheckedConnection, stream: Any, data: bytes) -> None:
             queue = self.__dict__.setdefault("on_their_way", [])
             queue.append((stream, data))
             loop = asyncio.get_running_loop()
             loop.call_later(chance.choice((0, 0, 0, 0.001, 0.02)), arrive, self, queue)
 
-        def arrive(self: Subject, queue: list[Any]) -> None:
+        def arrive(self: CheckedConnection, queue: list[Any]) -> None:
             receive(self, *queue.pop(0))
             host = self.session_host  # type: ignore[attr-defined]
             host.dispatcher.touched.add(self.session)
             host.pump()
 
-        def send(self: CheckHost, connection: Any, stream: Any) -> bytes | None:
+        def send(self: CheckServer, connection: Any, stream: Any) -> bytes | None:
             connection.session_host = self
             return next_message(self, connection, stream)
 
-        monkeypatch.setattr(Subject, "receive", late)
-        monkeypatch.setattr(CheckHost, "next_message", send)
+        monkeypatch.setattr(CheckedConnection, "receive", late)
+        monkeypatch.setattr(CheckServer, "next_message", send)
 
     return busy
 
@@ -83,7 +83,7 @@ def test_the_same_seed_gives_the_same_verdicts_however_slow_bot_and_machine_are(
     slow = examined(plan_of(bot(tmp_path, DAWDLES.format(seed=1, choice=choice), "slow"), tmp_path, **more))
     a_busy_machine("1")
     loaded = examined(plan_of(bot(tmp_path, quick, "quick"), tmp_path, **more))
-    assert quiet.exit_code is Exit.CONFORMS
+    assert quiet.exit_code is CheckExit.CONFORMS
     assert told(quiet) == told(slow) == told(loaded)
 
 
@@ -97,7 +97,7 @@ def test_a_faulty_bot_is_shown_by_the_same_witness_however_busy_the_machine_is(
     quiet = run()
     a_busy_machine(name)
     loaded = run()
-    assert quiet.exit_code is Exit.FAILS
+    assert quiet.exit_code is CheckExit.FAILS
     assert told(quiet) == told(loaded)
     assert shown(quiet) == shown(loaded) != {}
 
@@ -108,15 +108,15 @@ def test_time_beyond_the_least_only_adds(tmp_path: Path) -> None:
         for seconds in (0.0, 1.0)
     )
     assert told(short) == told(long)
-    assert short.result.scribe.deals <= long.result.scribe.deals
-    assert short.result.scribe.deals >= LEAST_DEALS
+    assert short.result.recorder.deals <= long.result.recorder.deals
+    assert short.result.recorder.deals >= LEAST_DEALS
 
 
 def test_a_slow_bot_leaves_nothing_untested(tmp_path: Path) -> None:
     """It takes longer for the least that is asked than it was given for all."""
     text = "import time\nfrom referee.bot import run\ndef choose(turn):\n    time.sleep(0.02)\n    return turn.legal[0]\nrun(choose)\n"
     report = examined(plan_of(bot(tmp_path, text), tmp_path, deals=None, seconds=0.01, lives=3))
-    assert report.exit_code is Exit.CONFORMS
+    assert report.exit_code is CheckExit.CONFORMS
     assert [row for row in report.judgement.rows if row.verdict is Verdict.UNTESTED] == []
     assert report.run["least_seconds"] > report.run["asked_seconds"]
     assert broken(report) == set()
@@ -248,11 +248,11 @@ def test_three_conditions_at_once_come_up_in_every_check(about: str) -> None:
     name, met = THREE[about]
     rules = variant(name)
     for seed in "123":
-        work = agenda([rules], seat_counts(rules), requirements([rules], Selection()), seed)
+        work = probe_plan([rules], seat_counts(rules), requirements([rules], Selection()), seed)
         assert sum(met(position.reached()) for position in work.all) >= 1, seed
 
 
 def test_the_last_deal_before_the_cap_comes_up() -> None:
     rules = variant("auction-pitch")
-    work = agenda([rules], seat_counts(rules), requirements([rules], Selection()), "1")
+    work = probe_plan([rules], seat_counts(rules), requirements([rules], Selection()), "1")
     assert sum(position.deal == rules.max_deals - 1 for position in work.all) >= 20

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from referee.check import cases, phases
-from referee.check.verdict import Exit
+from referee.check import cases
+from referee.check import probes as phases
+from referee.check.judge import CheckExit
 from referee.cli import app, check, submit
 from tests.check.helpers import ANY_LEGAL, ZOO
 
@@ -38,15 +39,15 @@ def write(folder: Path, text: str, name: str = "odd.py") -> str:
 
 
 def test_no_bot_at_all(here: Path) -> None:
-    assert code() == Exit.USAGE
-    assert code("--listen", "127.0.0.1:7401", "bot.py") == Exit.USAGE
+    assert code() == CheckExit.USAGE
+    assert code("--listen", "127.0.0.1:7401", "bot.py") == CheckExit.USAGE
 
 
 @pytest.mark.parametrize("path", ["nowhere.py", "empty", "note.txt"])
 def test_a_bot_that_is_none(here: Path, path: str) -> None:
     (here / "empty").mkdir()
     (here / "note.txt").write_text("hello", "utf-8")
-    assert code(path) == Exit.USAGE
+    assert code(path) == CheckExit.USAGE
 
 
 @pytest.mark.parametrize(
@@ -75,19 +76,19 @@ def test_a_bot_that_is_none(here: Path, path: str) -> None:
 def test_what_matches_nothing_is_a_usage_error(here: Path, words: tuple[str, ...]) -> None:
     options = BARE if words[0] == "--replay" else QUICK
     done = referee("bot.py", *options, *words) if words[0] != "--listen" else referee(*words)
-    assert done.exit_code == Exit.USAGE, done.output
+    assert done.exit_code == CheckExit.USAGE, done.output
 
 
 def test_a_folder_without_witnesses_replays_nothing(here: Path) -> None:
     (here / "failures").mkdir()
-    assert code("bot.py", *BARE, "--replay", "failures") == Exit.USAGE
+    assert code("bot.py", *BARE, "--replay", "failures") == CheckExit.USAGE
 
 
 def test_a_witness_that_is_garbled_or_of_tomorrow_is_no_replay(here: Path) -> None:
     write(here, "{}", "w.json")
-    assert code("bot.py", *BARE, "--replay", "w.json") == Exit.USAGE
+    assert code("bot.py", *BARE, "--replay", "w.json") == CheckExit.USAGE
     write(here, json.dumps({"format": "allfours-check-witness/99"}), "w.json")
-    assert code("bot.py", *BARE, "--replay", "w.json") == Exit.USAGE
+    assert code("bot.py", *BARE, "--replay", "w.json") == CheckExit.USAGE
 
 
 @pytest.mark.parametrize(
@@ -101,7 +102,7 @@ def test_a_witness_that_is_garbled_or_of_tomorrow_is_no_replay(here: Path) -> No
 )
 def test_a_bot_that_never_joins_never_became_ready(here: Path, text: str, told: str) -> None:
     done = referee(write(here, text), *QUICK)
-    assert done.exit_code == Exit.NOT_READY
+    assert done.exit_code == CheckExit.NOT_READY
     assert told in done.output
 
 
@@ -110,7 +111,7 @@ def test_a_bot_for_another_game_never_became_ready(here: Path) -> None:
         "import run", "import Bot, run"
     )
     done = referee(write(here, text), *QUICK, "--variant", "auction-pitch")
-    assert done.exit_code == Exit.NOT_READY
+    assert done.exit_code == CheckExit.NOT_READY
     assert "cinch" in done.output
 
 
@@ -119,7 +120,7 @@ def test_without_a_game_named_the_bot_is_checked_in_what_it_claims(here: Path) -
         "import run", "import Bot, run"
     )
     done = referee(write(here, text), *QUICK, "--rule", "AF-DRAW-*")
-    assert done.exit_code == Exit.CONFORMS, done.output
+    assert done.exit_code == CheckExit.CONFORMS, done.output
     assert "in cinch: conforms" in done.output
 
 
@@ -133,21 +134,21 @@ run(choose)
 
 def test_a_bot_that_leaves_at_its_first_turn_is_no_success(here: Path) -> None:
     done = referee(write(here, LEAVES), *QUICK)
-    assert done.exit_code == Exit.FAILS
+    assert done.exit_code == CheckExit.FAILS
     assert "AF-LIFE-002" in done.output
-    assert code("odd.py", *QUICK, "--rule", "AF-PLAY-*") == Exit.INCOMPLETE
+    assert code("odd.py", *QUICK, "--rule", "AF-PLAY-*") == CheckExit.INCOMPLETE
 
 
 def test_a_doctor_is_no_check(here: Path) -> None:
     done = referee("bot.py", *BARE, "--doctor")
-    assert done.exit_code == Exit.INCOMPLETE
+    assert done.exit_code == CheckExit.INCOMPLETE
     assert "no check of the rules" in done.output
 
 
 def test_a_bot_that_sends_no_move_is_told_both_sides_of_the_talk(here: Path) -> None:
     silent = write(here, "import time\nfrom referee.bot import run\nrun(lambda turn: time.sleep(60))\n")
     done = referee(silent, *QUICK, "--move-ms", "500")
-    assert done.exit_code == Exit.FAILS
+    assert done.exit_code == CheckExit.FAILS
     assert '"turns"' in done.output
     assert '"join"' in done.output
 
@@ -157,7 +158,7 @@ def test_cases_that_are_gone_are_the_harness_failing(here: Path, monkeypatch: py
         phases, "cases_for", lambda *_: cases._read("gone.toml", "") and list(cases._read("gone.toml", ""))
     )
     done = referee("bot.py", *QUICK)
-    assert done.exit_code == Exit.HARNESS
+    assert done.exit_code == CheckExit.HARNESS
     assert "says nothing about the bot" in done.output
 
 
@@ -165,9 +166,9 @@ def test_an_umpire_that_fails_is_the_harness_failing(here: Path, monkeypatch: py
     def broken(*_: object) -> object:
         raise ArithmeticError("the umpire has a headache")
 
-    monkeypatch.setattr("referee.check.room.breakable", broken)
+    monkeypatch.setattr("referee.check.games.breakable", broken)
     done = referee("bot.py", *QUICK)
-    assert done.exit_code == Exit.HARNESS
+    assert done.exit_code == CheckExit.HARNESS
     assert "headache" in done.output
 
 
@@ -175,9 +176,9 @@ def test_an_error_at_a_table_is_the_harness_failing(here: Path, monkeypatch: pyt
     def broken(_turn: object) -> int:
         raise LookupError("our own player is lost")
 
-    monkeypatch.setattr("referee.check.room._any_legal", lambda _chance, turn: broken(turn))
+    monkeypatch.setattr("referee.check.games._any_legal", lambda _chance, turn: broken(turn))
     done = referee("bot.py", "--deals", "20", "--sandbox", "none")
-    assert done.exit_code == Exit.HARNESS
+    assert done.exit_code == CheckExit.HARNESS
     assert "our own player is lost" in done.output
 
 
@@ -186,24 +187,24 @@ def test_an_interruption_concludes_nothing(here: Path, monkeypatch: pytest.Monke
         raise KeyboardInterrupt
 
     monkeypatch.setattr("referee.cli.check.check", interrupted)
-    assert code("bot.py", *QUICK) == Exit.INTERRUPTED
+    assert code("bot.py", *QUICK) == CheckExit.INTERRUPTED
 
 
 def test_a_bot_with_a_memory_is_driven_by_play(here: Path) -> None:
     command = f"{sys.executable} {ZOO / 'good.py'} has-a-memory"
     done = referee(command, "--deals", "30", "--sandbox", "none", "-v")
-    assert done.exit_code == Exit.CONFORMS, done.output
+    assert done.exit_code == CheckExit.CONFORMS, done.output
     assert "N/A AF-ROBUST-002" in done.output
 
 
 def test_one_good_bot_does_not_hide_a_bad_one(here: Path) -> None:
     bad = f"{sys.executable} {ZOO / 'mutants.py'} renege"
-    assert code("bot.py", bad, *QUICK, "--area", "PLAY") == Exit.FAILS
-    assert code(bad, "bot.py", *QUICK, "--area", "PLAY") == Exit.FAILS
+    assert code("bot.py", bad, *QUICK, "--area", "PLAY") == CheckExit.FAILS
+    assert code(bad, "bot.py", *QUICK, "--area", "PLAY") == CheckExit.FAILS
 
 
 def test_it_is_green_when_everything_was_exercised(here: Path) -> None:
     done = referee("bot.py", *QUICK)
-    assert done.exit_code == Exit.CONFORMS
+    assert done.exit_code == CheckExit.CONFORMS
     assert done.output.rstrip().endswith("rules exercised 22/22")
     assert not list(Path("failures").glob("AF-*"))

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from referee.check.opportunity import breakable, conceivable
-from referee.check.sample import seat_counts
+from referee.check.requirements import breakable, conceivable
+from referee.check.sampling import seat_counts
 from referee.rules import Deal, Keeps, Kind, variant, variant_names
 from referee.rules.rulebook import clauses_of
 from tests.helpers import CONCEIVABLE, seeded, shuffled

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from referee.check.bench import Bench
-from referee.check.events import EventLog
-from referee.check.replay import Answer, replay
-from referee.check.runs import Outputs
+from referee.check.replay import ReplayOutcome, replay
+from referee.check.results import EventLog
+from referee.check.run import Outputs
+from referee.check.runner import CheckRunner
 from referee.check.witness import WitnessError, read_witness, read_witnesses
 from tests.check.helpers import ANY_LEGAL, bot, examined, plan_of, zoo_plan
 
@@ -44,9 +44,9 @@ def show(path: Path, plan: Any) -> Any:
 def test_a_replay_fails_again_until_the_bot_is_mended(name: str, file: str, tmp_path: Path) -> None:
     (path,) = witnesses(name, tmp_path, file)
     again = show(path, zoo_plan(file, name, tmp_path))
-    assert again.answer is Answer.STILL_FAILS, again.sentence
+    assert again.answer is ReplayOutcome.STILL_FAILS, again.sentence
     mended = show(path, plan_of(bot(tmp_path, ANY_LEGAL), tmp_path))
-    assert mended.answer is Answer.FIXED, mended.sentence
+    assert mended.answer is ReplayOutcome.FIXED, mended.sentence
 
 
 def test_most_witnesses_are_one_position_of_one_deal(tmp_path: Path) -> None:
@@ -80,9 +80,9 @@ def test_a_breach_that_needs_a_long_life_is_said_to_need_it_and_is_shown_by_the_
     (path,) = witnesses("renege-after-199-deals", tmp_path, deals=400)
     assert json.loads(path.read_text("utf-8"))["needs"] == "the history of its game"
     again = show(path, zoo_plan("mutants.py", "renege-after-199-deals", tmp_path))
-    assert again.answer is Answer.STILL_FAILS
+    assert again.answer is ReplayOutcome.STILL_FAILS
     mended = show(path, plan_of(bot(tmp_path, ANY_LEGAL), tmp_path))
-    assert mended.answer is Answer.FIXED
+    assert mended.answer is ReplayOutcome.FIXED
 
 
 def test_a_folder_of_witnesses_takes_one_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,18 +92,18 @@ def test_a_folder_of_witnesses_takes_one_start(tmp_path: Path, monkeypatch: pyte
         for path in witnesses(name, tmp_path / name):
             shutil.copy(path, tmp_path)
     starts = []
-    begin = Bench.start
+    begin = CheckRunner.start
 
-    async def counted(bench: Bench) -> str:
-        starts.append(bench)
-        return await begin(bench)
+    async def counted(runner: CheckRunner) -> str:
+        starts.append(runner)
+        return await begin(runner)
 
-    monkeypatch.setattr(Bench, "start", counted)
+    monkeypatch.setattr(CheckRunner, "start", counted)
     found = read_witnesses(tmp_path)
     done = asyncio.run(replay(zoo_plan("mutants.py", "renege", tmp_path), found, EventLog()))
     assert {one.witness.rule: one.answer for one in done} == {
-        "AF-BID-001": Answer.FIXED,
-        "AF-PLAY-003": Answer.STILL_FAILS,
+        "AF-BID-001": ReplayOutcome.FIXED,
+        "AF-PLAY-003": ReplayOutcome.STILL_FAILS,
     }
     assert len(starts) == 1
 
@@ -117,13 +117,13 @@ def changed(path: Path, **change: Any) -> Path:
 def test_a_rule_of_another_referee_cannot_be_replayed(tmp_path: Path) -> None:
     (path,) = witnesses("renege", tmp_path)
     one = show(changed(path, rule="AF-PLAY-999"), zoo_plan("mutants.py", "renege", tmp_path))
-    assert one.answer is Answer.CANNOT_REPLAY
+    assert one.answer is ReplayOutcome.CANNOT_REPLAY
 
 
 def test_a_bot_that_does_not_start_cannot_be_replayed(tmp_path: Path) -> None:
     (path,) = witnesses("renege", tmp_path)
     one = show(path, plan_of(bot(tmp_path, "raise SystemExit(3)\n"), tmp_path))
-    assert one.answer is Answer.CANNOT_REPLAY
+    assert one.answer is ReplayOutcome.CANNOT_REPLAY
     assert "exit code 3" in one.sentence
 
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from referee.check.growth import Size, size_of
+from referee.check.judge import CheckExit, Verdict
 from referee.check.plan import clock
 from referee.check.requirements import Selection, SelectionError
-from referee.check.runs import Outputs, Report
-from referee.check.verdict import Exit, Verdict
+from referee.check.restarts import Size, size_of
+from referee.check.run import Outputs, Report
 from referee.rules import variant
 from tests.check.helpers import ANY_LEGAL, bot, broken, check_events, examined, plan_of, zoo_plan
 from tests.program import PATIENCE
@@ -53,7 +53,7 @@ def test_events_are_written_while_the_check_runs(tmp_path: Path) -> None:
 @pytest.mark.needs("bwrap")
 def test_a_sandboxed_bot_is_checked_like_any_other(tmp_path: Path) -> None:
     report = examined(plan_of(bot(tmp_path, ANY_LEGAL), tmp_path, sandbox="bubblewrap", lives=3))
-    assert report.exit_code is Exit.CONFORMS
+    assert report.exit_code is CheckExit.CONFORMS
     assert {event["sandbox"] for event in report.events if event["event"] == "launched"} == {"bubblewrap"}
 
 
@@ -94,7 +94,7 @@ def free_port() -> int:
 def test_a_bot_that_dials_in_is_checked_as_far_as_one_can_from_here(tmp_path: Path) -> None:
     report = remote(tmp_path, free_port(), ANY_LEGAL)
     assert broken(report) == set()
-    assert report.exit_code is Exit.CONFORMS
+    assert report.exit_code is CheckExit.CONFORMS
     apart = {row.requirement.id for row in report.judgement.rows if row.verdict is Verdict.NOT_APPLICABLE}
     assert apart == {"AF-LIFE-001", "AF-LIFE-003", "AF-LIFE-004"}
     assert "AF-ROBUST-005" in {row.requirement.id for row in report.judgement.rows if row.verdict is Verdict.PASS}
@@ -148,9 +148,9 @@ def test_a_bot_that_cannot_join_twice_in_one_process_is_found_out(
 
 
 def test_a_bot_that_does_not_dial_again_is_blamed_for_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("referee.check.lives.GRACE_SECONDS", 2.0)
+    monkeypatch.setattr("referee.check.restarts.GRACE_SECONDS", 2.0)
     text = (
-        "from referee import _bot_dial\n_bot_dial.Patience.__init__.__defaults__ = (-1.0, 0.25, 4.0, 30.0)\n"
+        "from referee.bot import _dial as _bot_dial\n_bot_dial.Patience.__init__.__defaults__ = (-1.0, 0.25, 4.0, 30.0)\n"
         + ANY_LEGAL
     )
     report = remote(tmp_path, free_port(), text, code=1)
@@ -162,7 +162,7 @@ def test_a_bot_that_does_not_dial_again_is_blamed_for_nothing(tmp_path: Path, mo
 
 def test_nobody_dials_in(tmp_path: Path) -> None:
     plan = plan_of(None, tmp_path, listen=f"127.0.0.1:{free_port()}", token="t", wait_seconds=1.0)
-    assert examined(plan).exit_code is Exit.NOT_READY
+    assert examined(plan).exit_code is CheckExit.NOT_READY
 
 
 def test_a_bot_that_is_late_once_is_flaky_with_both_results(tmp_path: Path) -> None:
@@ -180,7 +180,7 @@ def test_a_bot_that_is_late_once_is_flaky_with_both_results(tmp_path: Path) -> N
     assert [row.requirement.id for row in flaky] == ["AF-CLOCK-001"]
     assert "asked again it answered" in flaky[0].reason
     check_events(report)
-    assert report.exit_code is Exit.FAILS
+    assert report.exit_code is CheckExit.FAILS
 
 
 def test_a_slow_bot_is_asked_what_is_needed_and_no_more(tmp_path: Path) -> None:
@@ -188,7 +188,7 @@ def test_a_slow_bot_is_asked_what_is_needed_and_no_more(tmp_path: Path) -> None:
     selection = Selection(areas=("BID", "PLAY"))
     started = time.monotonic()
     report = examined(plan_of(bot(tmp_path, text), tmp_path, deals=0, selection=selection))
-    assert report.exit_code is Exit.CONFORMS
+    assert report.exit_code is CheckExit.CONFORMS
     assert report.result.tally.answers < 300
     assert time.monotonic() - started < 100, "sixteen positions and four seconds of others take no minutes"
 
@@ -326,7 +326,7 @@ def test_games_that_a_bot_does_not_claim_do_not_apply(tmp_path: Path) -> None:
     assert rows["AF-PLAY-003/variant:cinch"].verdict is Verdict.NOT_APPLICABLE
     assert rows["AF-PLAY-003/variant:cinch"].reason == "it does not claim this game"
     assert rows["AF-PLAY-003/variant:smudge"].verdict is Verdict.PASS
-    assert report.exit_code is Exit.CONFORMS
+    assert report.exit_code is CheckExit.CONFORMS
 
 
 def test_of_all_games_only_those_for_so_many_seats_are_checked(tmp_path: Path) -> None:
@@ -355,6 +355,6 @@ def test_an_interrupted_check_ends_its_bot_and_says_so(tmp_path: Path, number: s
         time.sleep(0.5)
         run.send_signal(number)
         _, told = run.communicate(timeout=PATIENCE)
-    assert run.returncode == Exit.INTERRUPTED
+    assert run.returncode == CheckExit.INTERRUPTED
     assert b"nothing is concluded" in told
     assert not Path(f"/proc/{(tmp_path / 'pid').read_text('utf-8')}").exists()

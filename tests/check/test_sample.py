@@ -5,10 +5,9 @@ from collections import Counter
 import pytest
 
 from referee.check.cases import cases_for
-from referee.check.opportunity import breakable
-from referee.check.phases import agenda
-from referee.check.requirements import LEAST, Selection, requirements
-from referee.check.sample import features, sample, seat_counts
+from referee.check.probes import probe_plan
+from referee.check.requirements import LEAST, Selection, breakable, requirements
+from referee.check.sampling import features, sample, seat_counts
 from referee.rules import variant, variant_names
 from referee.rules.rulebook import Level
 
@@ -22,7 +21,7 @@ def wanted(name: str) -> list[str]:
 def test_every_must_of_every_game_gets_its_opportunities_before_anything_random(name: str) -> None:
     rules = variant(name)
     asked = requirements([rules], Selection())
-    needed = agenda([rules], (), asked, "1").needed
+    needed = probe_plan([rules], (), asked, "1").needed
     counts = Counter(rule for position in needed for rule in breakable(position.reached()))
     assert {rule: counts[rule] for rule in wanted(name) if counts[rule] < LEAST} == {}
     assert len(needed) <= LEAST * len(wanted(name)), "a slow bot must not be asked more than this takes"
@@ -51,13 +50,13 @@ def test_positions_are_varied() -> None:
 def test_only_the_seats_that_are_asked_for() -> None:
     rules = variant("auction-pitch")
     asked = requirements([rules], Selection())
-    assert {position.seats for position in agenda([rules], (5,), asked, "1").all} == {5}
+    assert {position.seats for position in probe_plan([rules], (5,), asked, "1").all} == {5}
 
 
 def test_a_rule_that_is_not_asked_for_brings_no_position() -> None:
     rules = variant("auction-pitch-forced")
     asked = requirements([rules], Selection(rules=("AF-BID-004",)))
-    for position in agenda([rules], (), asked, "1").all:
+    for position in probe_plan([rules], (), asked, "1").all:
         assert "AF-BID-004" in breakable(position.reached())
 
 

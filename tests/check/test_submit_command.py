@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from referee.check.verdict import Exit
-from referee.cli import app, submit
+from referee.check.judge import CheckExit
+from referee.cli import app, run, submit
 from referee.league.definition.definition import load_definition
 from referee.league.entrants.roster import enter
 from tests.check.helpers import ANY_LEGAL
@@ -35,7 +35,8 @@ def choose(turn):
 run(choose)
 """
 QUICK = ("--seconds", "0.1", "--sandbox", "none")
-assert submit  # it registers its commands
+COMMANDS = (run, submit)
+"""Importing them registers their commands."""
 
 
 @pytest.fixture
@@ -57,7 +58,7 @@ def names(club: Path) -> set[str]:
 
 def test_a_bot_that_conforms_is_entered_and_has_a_receipt(club: Path) -> None:
     done = referee("submit", "good.py", "club.toml", *QUICK)
-    assert done.exit_code == Exit.CONFORMS, done.output
+    assert done.exit_code == CheckExit.CONFORMS, done.output
     assert "Entered good" in done.output
     assert "# ours" in club.read_text("utf-8")
     assert names(club) == {"random", "good"}
@@ -65,14 +66,14 @@ def test_a_bot_that_conforms_is_entered_and_has_a_receipt(club: Path) -> None:
     assert "is in club.toml already, file by file as it is here.\nNothing differs" in again.output
     assert "random" in referee("run", "club.toml", "--dry-run").exception.__str__()
     recorded = referee("submit", "random", "club.toml", *QUICK)
-    assert recorded.exit_code == Exit.CONFORMS
+    assert recorded.exit_code == CheckExit.CONFORMS
     assert "is not on record, so it is checked now" in recorded.output
     assert referee("run", "club.toml", "--dry-run").exit_code == 0
 
 
 def test_a_bot_that_breaks_a_house_rule_is_not_and_is_told_what_to_mend(club: Path) -> None:
     done = referee("submit", "forced.py", "club.toml", *QUICK)
-    assert done.exit_code == Exit.FAILS
+    assert done.exit_code == CheckExit.FAILS
     assert "Not entered. Mend AF-BID-004 and submit it again" in done.output
     assert club.read_text("utf-8") == DEFINITION
     assert not club.with_suffix(".checked.json").exists()
@@ -82,20 +83,20 @@ def test_what_cannot_arise_with_two_seats_keeps_nobody_out(club: Path) -> None:
     text = DEFINITION.replace("seats = 4", "seats = 2").replace('all_pass = "dealer_forced"', "")
     club.write_text(text, "utf-8")
     done = referee("submit", "good.py", "club.toml", *QUICK)
-    assert done.exit_code == Exit.CONFORMS, done.output
+    assert done.exit_code == CheckExit.CONFORMS, done.output
 
 
 def test_a_bot_that_never_joins_is_not_entered(club: Path) -> None:
     (club.parent / "dead.py").write_text("raise SystemExit(1)\n", "utf-8")
     done = referee("submit", "dead.py", "club.toml", *QUICK)
-    assert done.exit_code == Exit.NOT_READY
+    assert done.exit_code == CheckExit.NOT_READY
     assert club.read_text("utf-8") == DEFINITION
 
 
 def test_a_bot_for_another_game_is_not_entered(club: Path) -> None:
     text = ANY_LEGAL.replace("import run\n", "import Bot, run\nBot.variants = ('cinch',)\n")
     (club.parent / "cincher.py").write_text(text, "utf-8")
-    assert referee("submit", "cincher.py", "club.toml", *QUICK).exit_code == Exit.NOT_READY
+    assert referee("submit", "cincher.py", "club.toml", *QUICK).exit_code == CheckExit.NOT_READY
     assert club.read_text("utf-8") == DEFINITION
 
 

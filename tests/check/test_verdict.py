@@ -8,13 +8,11 @@ from typing import Any
 import pytest
 
 from referee.cards import PACK
-from referee.check.baseline import Baseline, BaselineError, Excuse, read_baseline
-from referee.check.hints import INDEX, RANK_OFF, SENTENCES
+from referee.check.judge import AcceptedBreach, Baseline, BaselineError, CheckExit, Verdict, judge, read_baseline
 from referee.check.position import Position
 from referee.check.requirements import Requirement, Requirements, Selection, requirements
+from referee.check.results import INDEX, KEPT, RANK_OFF, SENTENCES, STATED, Attribution, Breach, Coverage
 from referee.check.shrink import Witnesses
-from referee.check.tally import KEPT, STATED, Blame, Breach, Tally
-from referee.check.verdict import Exit, Verdict, judge
 from referee.rules import variant
 from referee.umpire.faults import Fault
 
@@ -23,8 +21,8 @@ PLAY = "AF-PLAY-003/variant:auction-pitch"
 DAY = dt.date(2026, 6, 1)
 
 
-def tally(*rules: str) -> Tally:
-    return Tally(requirements([PITCH], Selection(rules=rules)))
+def tally(*rules: str) -> Coverage:
+    return Coverage(requirements([PITCH], Selection(rules=rules)))
 
 
 def breach(rule: str, **more: Any) -> Breach:
@@ -33,12 +31,12 @@ def breach(rule: str, **more: Any) -> Breach:
     return Breach(rule, **({"phase": "random"} | usual | more))
 
 
-def verdict(counted: Tally, key: str, **more: Any) -> Verdict:
+def verdict(counted: Coverage, key: str, **more: Any) -> Verdict:
     rows = judge(counted, Witnesses(), **more).rows
     return next(row.verdict for row in rows if row.requirement.key == key)
 
 
-def code(counted: Tally, **more: Any) -> Exit:
+def code(counted: Coverage, **more: Any) -> CheckExit:
     return judge(counted, Witnesses(), **more).exit_code
 
 
@@ -47,12 +45,12 @@ def test_three_opportunities_make_a_pass(times: int, told: Verdict) -> None:
     counted = tally("AF-PLAY-003")
     counted.chance("AF-PLAY-003", "random", "auction-pitch", times)
     assert verdict(counted, PLAY) is told
-    assert code(counted) is (Exit.CONFORMS if told is Verdict.PASS else Exit.INCOMPLETE)
+    assert code(counted) is (CheckExit.CONFORMS if told is Verdict.PASS else CheckExit.INCOMPLETE)
 
 
 def test_a_run_in_which_nothing_came_up_is_incomplete() -> None:
-    assert code(tally()) is Exit.INCOMPLETE
-    assert code(Tally(Requirements())) is Exit.INCOMPLETE
+    assert code(tally()) is CheckExit.INCOMPLETE
+    assert code(Coverage(Requirements())) is CheckExit.INCOMPLETE
 
 
 def test_why_it_never_came_up_is_told() -> None:
@@ -69,7 +67,7 @@ def test_one_breach_fails_however_often_it_was_kept() -> None:
     counted.chance("AF-PLAY-003", "random", "auction-pitch", 5000)
     counted.breach(breach("AF-PLAY-003"))
     assert verdict(counted, PLAY) is Verdict.FAIL
-    assert code(counted) is Exit.FAILS
+    assert code(counted) is CheckExit.FAILS
 
 
 def test_a_crash_is_an_error_and_a_disconnect_a_failure() -> None:
@@ -77,7 +75,7 @@ def test_a_crash_is_an_error_and_a_disconnect_a_failure() -> None:
         counted = tally("AF-LIFE-002")
         counted.breach(breach("AF-LIFE-002", fault=fault))
         assert verdict(counted, "AF-LIFE-002") is told
-        assert code(counted) is Exit.FAILS
+        assert code(counted) is CheckExit.FAILS
 
 
 def test_a_broken_should_warns_and_fails_only_where_strict() -> None:
@@ -85,19 +83,19 @@ def test_a_broken_should_warns_and_fails_only_where_strict() -> None:
     counted.chance("AF-LIFE-003", "farewell", times=3)
     counted.breach(breach("AF-LIFE-003"))
     assert verdict(counted, "AF-LIFE-003") is Verdict.WARN
-    assert code(counted) is Exit.CONFORMS
-    assert code(counted, strict=True) is Exit.FAILS
+    assert code(counted) is CheckExit.CONFORMS
+    assert code(counted, strict=True) is CheckExit.FAILS
 
 
 def test_a_should_that_never_came_up_alone_tests_nothing() -> None:
-    assert code(tally("AF-LIFE-003")) is Exit.INCOMPLETE
+    assert code(tally("AF-LIFE-003")) is CheckExit.INCOMPLETE
 
 
 def test_rules_that_do_not_apply_are_no_green_light() -> None:
     counted = tally("AF-ROBUST-002")
     counted.waive("AF-ROBUST-002", "it says that it has a memory")
     assert verdict(counted, "AF-ROBUST-002") is Verdict.NOT_APPLICABLE
-    assert code(counted) is Exit.INCOMPLETE
+    assert code(counted) is CheckExit.INCOMPLETE
 
 
 def test_flaky_is_not_green() -> None:
@@ -105,11 +103,11 @@ def test_flaky_is_not_green() -> None:
     counted.chance("AF-CLOCK-001", "random", times=500)
     counted.flaky["AF-CLOCK-001"] = "late once, not again"
     assert verdict(counted, "AF-CLOCK-001") is Verdict.FLAKY
-    assert code(counted) is Exit.FAILS
+    assert code(counted) is CheckExit.FAILS
 
 
 def test_info_tells_and_never_counts() -> None:
-    rows = judge(Tally(requirements([PITCH], Selection())), Witnesses()).rows
+    rows = judge(Coverage(requirements([PITCH], Selection())), Witnesses()).rows
     info = [row for row in rows if row.verdict is Verdict.INFO]
     assert {row.requirement.id for row in info} >= {"AF-SCORE-001", "AF-TRUMP-001"}
     assert not any(row.exercised for row in info)
@@ -144,7 +142,7 @@ def test_only_so_many_breaches_are_kept_the_simplest_ones() -> None:
 # Where the blame goes.
 
 
-def stated(breaches: int) -> Tally:
+def stated(breaches: int) -> Coverage:
     counted = tally("AF-PLAY-*", "AF-ROBUST-002", "AF-LIFE-002")
     for rule in ("AF-ROBUST-002", "AF-PLAY-001", "AF-PLAY-002", "AF-PLAY-003"):
         counted.chance(rule, STATED, "auction-pitch" if "PLAY" in rule else "", 100)
@@ -156,7 +154,7 @@ def stated(breaches: int) -> Tally:
 def test_breaches_go_to_the_rule_that_was_found_to_blame() -> None:
     counted = stated(50)
     shown = breach("AF-ROBUST-002", phase=STATED, sentence="It was tried.")
-    counted.blamed[PLAY] = Blame("AF-ROBUST-002", shown)
+    counted.blamed[PLAY] = Attribution("AF-ROBUST-002", shown)
     row = next(row for row in judge(counted, Witnesses()).rows if row.requirement.id == "AF-ROBUST-002")
     assert (row.verdict, row.breaches) == (Verdict.FAIL, 50)
     assert row.witness is not None
@@ -172,7 +170,7 @@ def test_and_to_no_other_as_long_as_nothing_was_tried() -> None:
 
 def test_a_rule_that_does_not_apply_is_not_to_blame() -> None:
     counted = stated(50)
-    counted.blamed[PLAY] = Blame("AF-ROBUST-002", breach("AF-ROBUST-002", phase=STATED))
+    counted.blamed[PLAY] = Attribution("AF-ROBUST-002", breach("AF-ROBUST-002", phase=STATED))
     counted.waive("AF-ROBUST-002", "it says that it has a memory")
     assert verdict(counted, PLAY) is Verdict.FAIL
 
@@ -225,15 +223,15 @@ def test_a_poke_is_not_blamed_for_what_happens_without_it() -> None:
 # The baseline.
 
 
-def baseline(*excuses: Excuse) -> Baseline:
+def baseline(*excuses: AcceptedBreach) -> Baseline:
     return Baseline("baseline.toml", excuses, DAY)
 
 
-def excuse(rule: str, game: str = "", expires: dt.date | None = None) -> Excuse:
-    return Excuse(rule, game, "known", "https://example.org/7", expires, 3)
+def excuse(rule: str, game: str = "", expires: dt.date | None = None) -> AcceptedBreach:
+    return AcceptedBreach(rule, game, "known", "https://example.org/7", expires, 3)
 
 
-def failing() -> Tally:
+def failing() -> Coverage:
     counted = tally("AF-PLAY-003")
     counted.chance("AF-PLAY-003", "random", "auction-pitch", 10)
     counted.breach(breach("AF-PLAY-003"))
@@ -243,12 +241,12 @@ def failing() -> Tally:
 def test_an_accepted_breach_is_xfail_and_green() -> None:
     known = baseline(excuse("AF-PLAY-003"))
     assert verdict(failing(), PLAY, baseline=known) is Verdict.XFAIL
-    assert code(failing(), baseline=known) is Exit.CONFORMS
+    assert code(failing(), baseline=known) is CheckExit.CONFORMS
 
 
 def test_an_excuse_for_another_game_does_not_help() -> None:
     counted = failing()
-    assert code(counted, baseline=baseline(excuse("AF-PLAY-003", "cinch"))) is Exit.FAILS
+    assert code(counted, baseline=baseline(excuse("AF-PLAY-003", "cinch"))) is CheckExit.FAILS
 
 
 def test_an_excuse_that_is_not_needed_fails_with_the_line_to_delete() -> None:
@@ -257,7 +255,7 @@ def test_an_excuse_that_is_not_needed_fails_with_the_line_to_delete() -> None:
     judged = judge(counted, Witnesses(), baseline=baseline(excuse("AF-PLAY-003")))
     assert judged.rows[0].verdict is Verdict.XPASS
     assert judged.rows[0].reason == "baseline.toml:3: AF-PLAY-003 passes: delete this entry"
-    assert judged.exit_code is Exit.FAILS
+    assert judged.exit_code is CheckExit.FAILS
 
 
 def test_an_expired_excuse_fails() -> None:
@@ -268,17 +266,17 @@ def test_an_expired_excuse_fails() -> None:
         "baseline.toml:3: AF-PLAY-003 was accepted until 2026-05-31: mend the bot, or delete this entry",
     )
     still = judge(failing(), Witnesses(), baseline=baseline(excuse("AF-PLAY-003", expires=DAY)))
-    assert still.exit_code is Exit.CONFORMS
+    assert still.exit_code is CheckExit.CONFORMS
 
 
 def test_an_excuse_for_no_rule_fails() -> None:
     judged = judge(failing(), Witnesses(), baseline=baseline(excuse("AF-PLAY-003"), excuse("AF-PLAY-999")))
-    assert judged.exit_code is Exit.FAILS
+    assert judged.exit_code is CheckExit.FAILS
     assert judged.baseline == ("baseline.toml:3: AF-PLAY-999 is no rule: delete this entry",)
 
 
 def test_a_baseline_cannot_excuse_what_never_ran() -> None:
-    assert code(tally("AF-PLAY-003"), baseline=baseline(excuse("AF-PLAY-003"))) is Exit.INCOMPLETE
+    assert code(tally("AF-PLAY-003"), baseline=baseline(excuse("AF-PLAY-003"))) is CheckExit.INCOMPLETE
 
 
 @pytest.mark.parametrize(
@@ -316,7 +314,7 @@ def test_a_sound_baseline_is_read_with_its_lines(tmp_path: Path) -> None:
         "utf-8",
     )
     first, second = read_baseline(path, DAY).excuses
-    assert first == Excuse("AF-PLAY-003", "cinch", "later", "", dt.date(2027, 1, 31), 4)
+    assert first == AcceptedBreach("AF-PLAY-003", "cinch", "later", "", dt.date(2027, 1, 31), 4)
     assert (second.rule, second.issue, second.line) == ("AF-BID-001", "u", 10)
     assert first.covers(
         Requirement(requirements([variant("cinch")], Selection()).of["AF-PLAY-003/variant:cinch"].clause, "cinch")

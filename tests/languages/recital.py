@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from referee.check.attendant import LocalAttendant
+from referee.check.bot_under_test import LocalAttendant
 from referee.league.entrants.bot_source import BotSource
 from referee.net.connection import BotConnection, JoinTerms
 from referee.net.dispatcher import Dispatcher

@@ -12,9 +12,8 @@ from heapq import heapify, heappop, heappush
 from itertools import combinations
 
 from referee.cards import PACK, SUIT_MASKS, Card
-from referee.check.opportunity import breakable
 from referee.check.position import Position
-from referee.check.requirements import LEAST
+from referee.check.requirements import LEAST, breakable
 from referee.rules import Deal, Kind, RuleSet, RuleSetError
 
 Feature = tuple[str, object]

@@ -11,13 +11,20 @@ from collections.abc import Iterator
 from dataclasses import replace
 from math import ceil, log
 
-from referee.check.bench import Bench
-from referee.check.course import Course
-from referee.check.hints import ANOTHER_TURN, SENTENCES, explains
-from referee.check.phases import matches
-from referee.check.position import Position
-from referee.check.room import Asking
-from referee.check.tally import IN_A_BATCH, STATED, Blame, Breach, Score
+from referee.check.games import Probe
+from referee.check.position import GamePrefix, Position
+from referee.check.probes import matches
+from referee.check.results import (
+    ANOTHER_TURN,
+    IN_A_BATCH,
+    SENTENCES,
+    STATED,
+    Attribution,
+    Breach,
+    ClauseCoverage,
+    explains,
+)
+from referee.check.runner import CheckRunner
 from referee.rules import Deal
 from referee.umpire.faults import Fault
 
@@ -35,31 +42,31 @@ _MOST_ALONE = 60
 _MOST_LOSSES = 3
 
 
-async def find_blame(bench: Bench) -> None:
+async def find_blame(runner: CheckRunner) -> None:
     """Settles the blame for every rule where it is in doubt and has not been settled yet."""
-    tally = bench.scribe.tally
+    tally = runner.recorder.tally
     for score in sorted(tally, key=lambda one: (one.in_batch is None, -one.breaches)):
         key = score.requirement.key
-        if bench.over or key in tally.blamed or key in tally.own or score.requirement.id in (HISTORY, COMPANY):
+        if runner.over or key in tally.blamed or key in tally.own or score.requirement.id in (HISTORY, COMPANY):
             continue
         if _only_in_company(score) and COMPANY in tally.scores:
-            bench.scribe.begin("asking alone")
-            await _company(bench, score)
-        settled = key in tally.blamed or bool(bench.over)
+            runner.recorder.begin("asking alone")
+            await _company(runner, score)
+        settled = key in tally.blamed or bool(runner.over)
         if not settled and _only_without_history(score) and HISTORY in tally.scores:
-            bench.scribe.begin("asking alone")
-            await _history(bench, score)
+            runner.recorder.begin("asking alone")
+            await _history(runner, score)
 
 
 # Company.
 
 
-def _only_in_company(score: Score) -> bool:
+def _only_in_company(score: ClauseCoverage) -> bool:
     in_company = [breach for breach in score.kept if breach.company > 1 and breach.position is not None]
     return bool(in_company) and not score.alone and all(breach.fault is not Fault.TIMEOUT_MOVE for breach in score.kept)
 
 
-async def _company(bench: Bench, score: Score) -> None:
+async def _company(runner: CheckRunner, score: ClauseCoverage) -> None:
     """Asks alone what was answered wrongly among others, often enough to tell chance from company."""
     rate = score.breaches / max(score.count + score.unheard, score.breaches)
     explained = dict(score.explained).get(ANOTHER_TURN, (0, frozenset()))
@@ -70,29 +77,29 @@ async def _company(bench: Bench, score: Score) -> None:
         return
     for number in range(times):
         position = found[number % len(found)].position
-        (asking,) = await bench.ask([position] if position else [], "retest")
-        if asking.answer is None or bench.over:
+        (asking,) = await runner.ask([position] if position else [], "retest")
+        if asking.answer is None or runner.over:
             return
         if score.requirement.id in asking.broke:
             return  # it is broken alone too
-    known = [blame.breach for blame in bench.scribe.tally.blamed.values() if blame.rule == COMPANY]
+    known = [blame.breach for blame in runner.recorder.tally.blamed.values() if blame.rule == COMPANY]
     shown = score.in_batch or next(iter(known), None)
-    if shown is None or not any(one.broke for one in await bench.ask(shown.batch, "retest", stated=True)):
+    if shown is None or not any(one.broke for one in await runner.ask(shown.batch, "retest", stated=True)):
         return  # it does well now, alone and in company
     if shown is not score.in_batch:
-        bench.scribe.tally.blamed[score.requirement.key] = Blame(COMPANY, shown)
+        runner.recorder.tally.blamed[score.requirement.key] = Attribution(COMPANY, shown)
         return
     sentence = f"{shown.sentence} ({score.requirement.id}) Asked one by one it answers the same turns well."
     if mixed_up:
-        bench.scribe.tally.hints[COMPANY] = SENTENCES[ANOTHER_TURN]
+        runner.recorder.tally.hints[COMPANY] = SENTENCES[ANOTHER_TURN]
     shown = replace(shown, rule=COMPANY, variant="", sentence=sentence, shown_by="batch")
-    bench.scribe.tally.blamed[score.requirement.key] = Blame(COMPANY, shown)
+    runner.recorder.tally.blamed[score.requirement.key] = Attribution(COMPANY, shown)
 
 
 # History.
 
 
-def _only_without_history(score: Score) -> bool:
+def _only_without_history(score: ClauseCoverage) -> bool:
     """Whether all breaches were seen at single turns of deals that the bot had not played, and were no time-outs."""
     stated = score.broken[STATED]
     return (
@@ -102,76 +109,76 @@ def _only_without_history(score: Score) -> bool:
     )
 
 
-async def _history(bench: Bench, score: Score) -> None:
-    tally, rule = bench.scribe.tally, score.requirement.id
+async def _history(runner: CheckRunner, score: ClauseCoverage) -> None:
+    tally, rule = runner.recorder.tally, score.requirement.id
     cases = [one for one in score.simplest() if one.phase == STATED and one.position is not None][:_CASES]
-    losses = bench.losses
+    losses = runner.losses
     for breach in cases:
-        if breach.position is None or bench.over or bench.losses - losses >= _MOST_LOSSES:
+        if breach.position is None or runner.over or runner.losses - losses >= _MOST_LOSSES:
             break
-        if not await does_well_when_led(bench, breach.position, rule) or bench.over:
+        if not await does_well_when_led(runner, breach.position, rule) or runner.over:
             continue
-        (again,) = await bench.ask([breach.position], "retest", stated=True)
+        (again,) = await runner.ask([breach.position], "retest", stated=True)
         if fails(again, rule, breach.fault):
-            tally.blamed[score.requirement.key] = Blame(HISTORY, _told(breach, "Asked all its turns of the deal"))
+            tally.blamed[score.requirement.key] = Attribution(HISTORY, _told(breach, "Asked all its turns of the deal"))
             return
-    if cases and not bench.over and bench.losses - losses < _MOST_LOSSES:
-        await _pairs(bench, score, cases[0])
+    if cases and not runner.over and runner.losses - losses < _MOST_LOSSES:
+        await _pairs(runner, score, cases[0])
 
 
-async def _pairs(bench: Bench, score: Score, breach: Breach) -> None:
+async def _pairs(runner: CheckRunner, score: ClauseCoverage, breach: Breach) -> None:
     """Puts turns without their history that the bot answered well when it had played the deal itself."""
     rule = score.requirement.id
-    for position in await _own_positions(bench, rule, breach):
-        if bench.over:
+    for position in await _own_positions(runner, rule, breach):
+        if runner.over:
             return
-        asking = await _fails_again(bench, position, rule, breach.fault)
+        asking = await _fails_again(runner, position, rule, breach.fault)
         if asking is not None:
             shown = replace(breach, position=position, action=None, did=_did(asking, breach), origin="sampled")
-            bench.scribe.tally.blamed[score.requirement.key] = Blame(
+            runner.recorder.tally.blamed[score.requirement.key] = Attribution(
                 HISTORY, _told(shown, "When it plays the deal itself")
             )
             return
-    bench.scribe.tally.own.add(score.requirement.key)
+    runner.recorder.tally.own.add(score.requirement.key)
 
 
-async def _fails_again(bench: Bench, position: Position, rule: str, fault: Fault) -> Asking | None:
+async def _fails_again(runner: CheckRunner, position: Position, rule: str, fault: Fault) -> Probe | None:
     """Whether a bot fails at a position; twice, for one that fails now and then may do so here by chance."""
-    asked: list[Asking] = []
+    asked: list[Probe] = []
     for _ in range(1 if fault in LOST else 2):
-        asked = await bench.ask([position], "retest", stated=True)
+        asked = await runner.ask([position], "retest", stated=True)
         if not any(fails(one, rule, fault) for one in asked):
             return None
     return asked[0]
 
 
-async def does_well_when_led(bench: Bench, position: Position, rule: str = "") -> bool:
+async def does_well_when_led(runner: CheckRunner, position: Position, rule: str = "") -> bool:
     """Whether the bot answers at the position, and breaks no such rule, when it is asked all its turns of the deal before."""
-    led = await bench.lead(Course.to(position))
+    led = await runner.lead(GamePrefix.to(position))
     came = led.answers > position.own_past(led.seat)
     return came and not (led.silent or led.lost or rule in led.broke)
 
 
-async def _own_positions(bench: Bench, rule: str, breach: Breach) -> list[Position]:
+async def _own_positions(runner: CheckRunner, rule: str, breach: Breach) -> list[Position]:
     """Turns behind its first of deals that the bot plays to their end, of the kind at which the rule was broken.
 
     None at all if it breaks the rule there too.
     """
     found: list[Position] = []
-    source = matches(bench, "retest")
+    source = matches(runner, "retest")
     kind = None if rule.startswith("AF-LIFE") or breach.position is None else breach.position.reached().kind
     for _ in range(_DEALS):
-        if bench.over:
+        if runner.over:
             break
-        (asking,) = bench.play([replace(next(source), deals=1)], "retest")
-        await bench.settle()
+        (asking,) = runner.play([replace(next(source), deals=1)], "retest")
+        await runner.settle()
         if asking.silent or fails(asking, rule, breach.fault):
             return []
         found += [one for one in _turns_of(asking) if kind is None or one.reached().kind is kind]
     return found[-2 * _DEALS :]
 
 
-def _turns_of(asking: Asking) -> Iterator[Position]:
+def _turns_of(asking: Probe) -> Iterator[Position]:
     """The turns behind the bot's first in the first deal of a table."""
     table, log = asking.table, asking.table.deals[0]
     start = Position(
@@ -186,14 +193,14 @@ def _turns_of(asking: Asking) -> Iterator[Position]:
         deal.apply(action)
 
 
-def fails(asking: Asking, rule: str, fault: Fault) -> bool:
+def fails(asking: Probe, rule: str, fault: Fault) -> bool:
     """Whether a bot failed when it was asked again, as it had before."""
     if fault in LOST or rule.startswith("AF-LIFE"):
         return asking.lost
     return rule in asking.broke or asking.lost
 
 
-def _did(asking: Asking, breach: Breach) -> str:
+def _did(asking: Probe, breach: Breach) -> str:
     violation = asking.answer.violation if asking.answer is not None else None
     return violation.sentence if violation else breach.did
 

@@ -12,11 +12,10 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from referee.check.course import Course
-from referee.check.hints import Cause, answer_is_legal, causes_of
-from referee.check.opportunity import breakable
-from referee.check.pokes import BIGGEST, Poke, big_id
-from referee.check.position import Position, Setting, seat_at, snapshot, spec_of
+from referee.check.perturbations import BIGGEST, Perturbation, big_id
+from referee.check.position import GamePrefix, Position, Setting, seat_at, snapshot, spec_of
+from referee.check.requirements import breakable
+from referee.check.results import Cause, answer_is_legal, causes_of
 from referee.deals import deal_key, shuffle
 from referee.net.dispatcher import Choose, Dispatcher, InProcessPlayer, Player
 from referee.net.session import PendingTurn, Timeout, TurnAnswer, TurnSession
@@ -37,7 +36,7 @@ _BATCHES = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class AnswerBatch:
     """The answers of one message, and the positions that they are about where these are kept."""
 
     answers: Sequence[TurnAnswer]
@@ -45,11 +44,11 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class CheckGame:
     """A game to be played. ``master`` and ``number`` fix its packs and the chance of the other seats.
 
     It begins with ``scores`` by side (none = all zero) after so many deals (``closed``), and ends after ``deals`` more or
-    so many ``answers`` of the bot, if they are given. After ``hold_at`` answers it waits for ``Room.release``.
+    so many ``answers`` of the bot, if they are given. After ``hold_at`` answers it waits for ``CheckDispatcher.release``.
     """
 
     rules: RuleSet
@@ -66,7 +65,7 @@ class Match:
 
 
 @dataclass(eq=False, slots=True)
-class Asking:
+class Probe:
     """One table at which the bot is asked. ``once``: only for this decision; ``done`` when nothing more will come.
 
     ``answer`` is the last one heard there, ``silent`` and ``lost`` say that the bot was late or gone when asked here,
@@ -82,10 +81,10 @@ class Asking:
     phase: str
     origin: str
     once: bool
-    poke: Poke | None = None
+    poke: Perturbation | None = None
     position: Position | None = None
     answers: int = 0
-    answer: "Heard | None" = None
+    answer: "ProbeAnswer | None" = None
     silent: bool = False
     lost: bool = False
     done: bool = False
@@ -93,8 +92,8 @@ class Asking:
     broke: set[str] = field(default_factory=set)
     stated: bool = False
     last: Position | None = None
-    course: Course | None = None
-    match: Match | None = None
+    course: GamePrefix | None = None
+    match: CheckGame | None = None
     held: Sequence[Output] | None = None
     ends_at: int | None = None
     gone_at: int | None = None
@@ -107,15 +106,15 @@ class Asking:
             return not (any(course.scores) or any(course.set_backs) or course.deal or course.decision)
         return match is not None and not any(match.scores) and not match.closed
 
-    def course_so_far(self) -> Course:
+    def course_so_far(self) -> GamePrefix:
         """The game as it stands at this table."""
         if self.once and self.position is not None:
-            return Course.to(self.position)
-        return Course.of(self.table, self.seat, self.position)
+            return GamePrefix.to(self.position)
+        return GamePrefix.of(self.table, self.seat, self.position)
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class ProbeAnswer:
     """One answer of the bot: what it did, what it could have broken, and what it broke.
 
     ``company`` is how many answers came in the same message; the rest is stated only for a breach: ``position``, the
@@ -123,7 +122,7 @@ class Heard:
     such messages alone), and the ``causes`` that would explain it.
     """
 
-    asking: Asking
+    asking: Probe
     turn: Turn
     action: Action | Malformed
     violation: Violation | None
@@ -131,13 +130,13 @@ class Heard:
     breakable: frozenset[str]
     company: int
     position: Position | None = None
-    courses: tuple[Course, ...] = ()
+    courses: tuple[GamePrefix, ...] = ()
     batch: tuple[Position, ...] = ()
     causes: frozenset[Cause] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
-class Late:
+class ProbeTimeout:
     """A turn that was not answered in time, and those that it was sent with: ``company`` was unanswered too.
 
     ``asked`` is how many turns the message held and ``batch`` their positions in its order, as far as they are known;
@@ -153,58 +152,58 @@ class Late:
 
 
 @dataclass(slots=True)
-class Ears:
+class CheckObserver:
     """Who is told what happens in the room."""
 
-    heard: Callable[[Heard], None] = field(default=lambda _heard: None)
-    silent: Callable[[Asking, Late], None] = field(default=lambda _asking, _late: None)
-    closed: Callable[[Asking], None] = field(default=lambda _asking: None)
+    heard: Callable[[ProbeAnswer], None] = field(default=lambda _heard: None)
+    silent: Callable[[Probe, ProbeTimeout], None] = field(default=lambda _asking, _late: None)
+    closed: Callable[[Probe], None] = field(default=lambda _asking: None)
     broken: Callable[[BaseException], None] = field(default=lambda _error: None)
     dealt: Callable[[], None] = field(default=lambda: None)
 
 
-class Room(Dispatcher):
+class CheckDispatcher(Dispatcher):
     """All tables of a check. ``bot`` is the session of the bot under test; ``askings`` are those still open."""
 
     def __init__(self, bot: Callable[[], TurnSession], setting: Setting) -> None:
         """``setting`` is what tables are made of."""
         super().__init__(self._finished)
-        self.ears = Ears()
-        self.askings: dict[Table, Asking] = {}
-        self._recent: deque[Asking] = deque(maxlen=_RECENT)
+        self.observer = CheckObserver()
+        self.askings: dict[Table, Probe] = {}
+        self._recent: deque[Probe] = deque(maxlen=_RECENT)
         self._batches = 0
         self._sent: list[tuple[PendingTurn, int, int]] = []
         self._bot, self._setting = bot, setting
 
-    def ask(self, position: Position, phase: str, poke: Poke | None = None) -> Asking:
+    def ask(self, position: Position, phase: str, poke: Perturbation | None = None) -> Probe:
         """Opens a table for one decision; raises ``PositionError``."""
         setting = self._setting
         if poke is not None and poke.big:
             position, setting = _at_the_end_of_figures(position), replace(setting, ids=big_id)
         table, seat, outputs = seat_at(position, setting)
-        asking = Asking(table, seat, phase, position.origin, True, poke, position)
+        asking = Probe(table, seat, phase, position.origin, True, poke, position)
         asking.stated = table.decisions[seat] > 0
         self._seat(asking, outputs, [])
         return asking
 
-    def follow(self, position: Position, phase: str) -> Asking:
+    def follow(self, position: Position, phase: str) -> Probe:
         """Opens a table at the start of the position's deal: the bot plays, the other seats do as they did.
 
         For a bot that must have played the history. Where it leaves the path, the others play as the house does.
         """
         table, seat, outputs = seat_at(position, self._setting, ask_from=0)
-        asking = Asking(table, seat, phase, position.origin, False, None, position, deals=1)
+        asking = Probe(table, seat, phase, position.origin, False, None, position, deals=1)
         self._seat(asking, outputs, list(position.actions))
         return asking
 
-    def retrace(self, course: Course, phase: str) -> Asking:
+    def retrace(self, course: GamePrefix, phase: str) -> Probe:
         """Opens a table at which the bot is led through a game, to one turn behind its end."""
         table, outputs = course.lay(self._setting)
-        asking = Asking(table, course.seat, phase, "led", False, course=course)
+        asking = Probe(table, course.seat, phase, "led", False, course=course)
         self._seat(asking, outputs, [], partial(_as_then, table, course))
         return asking
 
-    def play(self, match: Match, phase: str) -> Asking:
+    def play(self, match: CheckGame, phase: str) -> Probe:
         """Opens a table for a whole game."""
         seed = random.Random(f"{match.master.hex()} {match.number}")  # noqa: S311  # repeatable on purpose
         spec = spec_of(match.rules, match.seats, match.dealer, self._setting, bot_seed=seed.getrandbits(53))
@@ -213,12 +212,12 @@ class Room(Dispatcher):
         table.game = Game(match.rules, match.seats, match.dealer, match.scores)
         table.game.deals = match.closed
         origin = f"game {match.number + 1}"
-        asking = Asking(table, match.seat, phase, origin, False, deals=match.deals, match=match, ends_at=match.answers)
+        asking = Probe(table, match.seat, phase, origin, False, deals=match.deals, match=match, ends_at=match.answers)
         self._seat(asking, table.start(), [], partial(_any_legal, seed))
         return asking
 
     def _seat(
-        self, asking: Asking, outputs: Sequence[Output], script: list[Action], others: Choose = fallback_move
+        self, asking: Probe, outputs: Sequence[Output], script: list[Action], others: Choose = fallback_move
     ) -> None:
         table, session = asking.table, self._bot()
         other = InProcessPlayer(partial(_scripted, table, script, others) if script else others)
@@ -235,18 +234,18 @@ class Room(Dispatcher):
     def answered(self, answers: Sequence[TurnAnswer]) -> None:
         """Judges the answers of one message, and tells of each. An error of ours must end the check, not a game of it."""
         try:
-            message = Message(answers, self._positions(answers))
+            message = AnswerBatch(answers, self._positions(answers))
             for answer in answers:
                 asking = self.askings.get(answer.pending.table)
                 if asking is not None:
                     self._take(asking, answer, message)
             self._serve_local()
         except Exception as error:  # noqa: BLE001  # whatever it is, it is told where the check can stop
-            self.ears.broken(error)
+            self.observer.broken(error)
 
     def _failed(self, table: Table) -> None:
         """The umpire failed: that is no verdict on the bot."""
-        self.ears.broken(sys.exception() or RuntimeError(f"game {table.spec.key} failed"))
+        self.observer.broken(sys.exception() or RuntimeError(f"game {table.spec.key} failed"))
         super()._failed(table)
 
     def _positions(self, answers: Sequence[TurnAnswer]) -> tuple[Position, ...]:
@@ -257,12 +256,12 @@ class Room(Dispatcher):
         tables = [(self.askings.get(one.pending.table), one.pending.turn) for one in answers]
         return tuple(self._where(asking, turn) for asking, turn in tables if asking is not None)
 
-    def named(self, game_ids: Iterable[int]) -> list[Asking]:
+    def named(self, game_ids: Iterable[int]) -> list[Probe]:
         """The tables with these ids of a game, also those closed not long ago, in the order of the ids."""
         known = {one.table.spec.chairs[0].game_id: one for one in (*self._recent, *self.askings.values())}
         return [known[game] for game in game_ids if game in known]
 
-    def _take(self, asking: Asking, answer: TurnAnswer, message: Message) -> None:
+    def _take(self, asking: Probe, answer: TurnAnswer, message: AnswerBatch) -> None:
         table, turn, action = asking.table, answer.pending.turn, answer.action
         deal = table.deal
         if table.open is not turn or deal is None:
@@ -284,24 +283,24 @@ class Room(Dispatcher):
             violation = Violation(ruled.rule, ruled.sentence, ruled.legal)
         fault = ruled.fault if ruled is not None else None
         company, batch = len(message.answers), message.positions if violation else ()
-        heard = Heard(asking, turn, action, violation, fault, open_to, company, position, courses, batch, causes)
+        heard = ProbeAnswer(asking, turn, action, violation, fault, open_to, company, position, courses, batch, causes)
         asking.answer = heard
         asking.answers += 1
         if asking.once:
-            self.ears.heard(heard)
+            self.observer.heard(heard)
             self.close(asking)
             return
         match = asking.match
         if match is not None and asking.answers == match.hold_at:
             asking.held = outputs
-            self.ears.heard(heard)
+            self.observer.heard(heard)
             return
         self._carry(table, outputs)
-        self.ears.heard(heard)
+        self.observer.heard(heard)
         if (asking.course is not None and then is None) or asking.answers == asking.ends_at:
             self.close(asking)
 
-    def release(self, asking: Asking) -> None:
+    def release(self, asking: Probe) -> None:
         """Lets a game go on that waits after so many answers."""
         held, asking.held = asking.held, None
         if held is not None:
@@ -313,7 +312,7 @@ class Room(Dispatcher):
         super()._tell_deal(table, players, closed)
         asking = self.askings.get(table)
         if asking is not None:
-            self.ears.dealt()
+            self.observer.dealt()
             if asking.deals is not None and sum(log.outcome is not None for log in table.deals) >= asking.deals:
                 self.close(asking)
 
@@ -337,8 +336,8 @@ class Room(Dispatcher):
         in_order = sent[answered:] == [one.turn.turn_id for one in left]
         asking.silent = True
         self.close(asking)
-        late = Late(position, company, self._batch(), max(len(sent), len(left)), max(answered, 0), in_order)
-        self.ears.silent(asking, late)
+        late = ProbeTimeout(position, company, self._batch(), max(len(sent), len(left)), max(answered, 0), in_order)
+        self.observer.silent(asking, late)
 
     def note_sent(self) -> None:
         """Notes the turns that have just gone out in one message, and how far their deals were."""
@@ -355,7 +354,7 @@ class Room(Dispatcher):
             if asking is not None
         )
 
-    def _at(self, table: Table) -> Asking | None:
+    def _at(self, table: Table) -> Probe | None:
         """What is asked at a table, or was when it was closed not long ago: the bot still owes an answer to it."""
         recent = (one for one in reversed(self._recent) if one.table is table)
         return self.askings.get(table) or next(recent, None)
@@ -364,12 +363,12 @@ class Room(Dispatcher):
         """The turns that the bot has not answered yet."""
         return list(self._bot().open.values())
 
-    def where(self, pending: PendingTurn) -> tuple[Asking, Position] | None:
+    def where(self, pending: PendingTurn) -> tuple[Probe, Position] | None:
         """The table and the position of a turn that is open, also where the table was closed and the bot owes an answer."""
         asking = self._at(pending.table)
         return None if asking is None else (asking, self._where(asking, pending.turn))
 
-    def _where(self, asking: Asking, turn: Turn) -> Position:
+    def _where(self, asking: Probe, turn: Turn) -> Position:
         table = asking.table
         return snapshot(table, len(table.deals) - 1, len(table.deals[-1].actions), turn, asking.origin)
 
@@ -393,7 +392,7 @@ class Room(Dispatcher):
             asking.lost = True
             self.close(asking)
 
-    def close(self, asking: Asking) -> None:
+    def close(self, asking: Probe) -> None:
         """Ends a table; an open turn of it is not asked any more."""
         table = asking.table
         if self.askings.pop(table, None) is None:
@@ -403,7 +402,7 @@ class Room(Dispatcher):
             self._bot().games -= 1
         table.open = None
         asking.done = True
-        self.ears.closed(asking)
+        self.observer.closed(asking)
 
     def _close(self, table: Table, players: Sequence[Player], closed: GameClosed | Voided) -> None:
         """The game is over; where no more of it was wanted, its table is closed already."""
@@ -421,7 +420,7 @@ class Room(Dispatcher):
         if asking is not None:
             self._recent.append(asking)
             asking.done = True
-            self.ears.closed(asking)
+            self.observer.closed(asking)
         wanted = self._bot().wants_notices and table.result is not None and asking is not None and asking.from_zero
         return write_record(table, {}) if wanted else None
 
@@ -436,7 +435,7 @@ def _at_the_end_of_figures(position: Position) -> Position:
     return replace(position, deal=late, bot_seed=BIGGEST, decision=9_999)
 
 
-def _as_then(table: Table, course: Course, turn: Turn) -> Action:
+def _as_then(table: Table, course: GamePrefix, turn: Turn) -> Action:
     then = course.next(table, turn)
     return fallback_move(turn) if then is None else then
 

@@ -12,15 +12,20 @@ from functools import cache
 from pathlib import Path
 from typing import Self
 
-from referee.check.attendant import PARTING_SECONDS, Attendant, LocalAttendant, RemoteAttendant
-from referee.check.course import Course
+from referee.check.bot_under_test import (
+    PARTING_SECONDS,
+    CheckedConnection,
+    CheckServer,
+    CheckSupervisor,
+    LocalCheckSupervisor,
+    RemoteCheckSupervisor,
+)
+from referee.check.games import CheckDispatcher, CheckGame, Probe, ProbeTimeout
+from referee.check.perturbations import Perturbation
 from referee.check.plan import Plan
-from referee.check.pokes import Poke
-from referee.check.position import Position, PositionError, Setting
-from referee.check.room import Asking, Late, Match, Room
-from referee.check.sample import seats_of
-from referee.check.scribe import NOT_COUNTED, Scribe
-from referee.check.subject import CheckHost, Subject
+from referee.check.position import GamePrefix, Position, PositionError, Setting
+from referee.check.recorder import NOT_COUNTED, Recorder
+from referee.check.sampling import seats_of
 from referee.net.connection import JoinTerms
 from referee.net.session import TurnSession
 from referee.net.supervisor import Loss
@@ -39,8 +44,8 @@ _REMOTE_LATENCY_US = 500_000
 _NO_ANSWER = Loss(Fault.TIMEOUT_MOVE, "It did not answer in time.")
 
 
-class Bench:
-    """One bot on the test bench. ``over`` says why no more can be asked; empty while all is well.
+class CheckRunner:
+    """One bot on the test runner. ``over`` says why no more can be asked; empty while all is well.
 
     ``starts`` counts how often it has joined, ``silences`` holds every decision that it was late for, ``late`` the last
     of them, also one that does not count. ``distrust`` is set when it was lost in a deal it had not played itself.
@@ -48,26 +53,26 @@ class Bench:
     asked for more than the least.
     """
 
-    def __init__(self, plan: Plan, scribe: Scribe) -> None:
-        self.plan, self.scribe = plan, scribe
+    def __init__(self, plan: Plan, recorder: Recorder) -> None:
+        self.plan, self.recorder = plan, recorder
         self.games: tuple[RuleSet, ...] = plan.games
         self.over = ""
         self.distrust = False
         self.starts = self.losses = 0
         self.last_loss: Loss | None = None
         self.pace = self.further_seconds = 0.0
-        self.silences: list[Late] = []
-        self.late: Late | None = None
+        self.silences: list[ProbeTimeout] = []
+        self.late: ProbeTimeout | None = None
         self._chance = random.Random(f"ids {plan.seed}")  # noqa: S311  # the ids of a check need not be secret
         self._losses: list[Loss] = []
         self._ending = False
         self._error: BaseException | None = None
         self._changed = asyncio.Event()
         self.setting = Setting(lambda: self._chance.getrandbits(53) or 1, self._number, plan.limits)
-        self.room = Room(lambda: self.session, self.setting)
-        self.subject = Subject(plan.token or secrets.token_urlsafe(24), self._terms(), self.room.answered)
-        self.host = CheckHost(self.room, lambda: self.subject.talk)
-        self.attendant: Attendant
+        self.room = CheckDispatcher(lambda: self.session, self.setting)
+        self.subject = CheckedConnection(plan.token or secrets.token_urlsafe(24), self._terms(), self.room.answered)
+        self.host = CheckServer(self.room, lambda: self.subject.talk)
+        self.supervisor: CheckSupervisor
         self._wire_up()
 
     @property
@@ -76,16 +81,16 @@ class Bench:
         return self.subject.session
 
     def _wire_up(self) -> None:
-        ears, scribe = self.room.ears, self.scribe
-        ears.heard = scribe.heard
-        ears.silent = self._silent
-        ears.closed = lambda _asking: self._changed.set()
-        ears.dealt = scribe.dealt
-        ears.broken = self.stop
+        observer, recorder = self.room.observer, self.recorder
+        observer.heard = recorder.heard
+        observer.silent = self._silent
+        observer.closed = lambda _asking: self._changed.set()
+        observer.dealt = recorder.dealt
+        observer.broken = self.stop
         self.subject.on_join = self._on_join
-        self.subject.on_message = scribe.message
-        self.host.on_hung = lambda _connection: self.attendant.lost(_NO_ANSWER)
-        self.host.on_starving = lambda _connection, fault, sentence: self.attendant.lost(Loss(fault, sentence))
+        self.subject.on_message = recorder.message
+        self.host.on_hung = lambda _connection: self.supervisor.lost(_NO_ANSWER)
+        self.host.on_starving = lambda _connection, fault, sentence: self.supervisor.lost(Loss(fault, sentence))
         self.host.sent_turns = self._sent
 
     @property
@@ -120,21 +125,21 @@ class Bench:
 
     @classmethod
     @contextlib.asynccontextmanager
-    async def set_up(cls, plan: Plan, scribe: Scribe) -> AsyncIterator[Self]:
-        """A bench with its endpoint open. At the end nothing of the bot is left. Raises ``OSError`` if the endpoint cannot be had."""
+    async def set_up(cls, plan: Plan, recorder: Recorder) -> AsyncIterator[Self]:
+        """A runner with its endpoint open. At the end nothing of the bot is left. Raises ``OSError`` if the endpoint cannot be had."""
         folder = new_folder()
         try:
-            bench = cls(plan, scribe)
+            runner = cls(plan, recorder)
             wanted = f"tcp:{plan.listen}" if plan.command is None else _address(folder / "bot.sock")
-            owner = None if plan.command is None else bench.subject
-            async with bench.host.serve(wanted, owner=owner) as endpoint:
-                bench.host.admit(bench.subject)
-                bench._attend(endpoint.address, folder)
-                watch = asyncio.create_task(bench.host.watch())
+            owner = None if plan.command is None else runner.subject
+            async with runner.host.serve(wanted, owner=owner) as endpoint:
+                runner.host.admit(runner.subject)
+                runner._attend(endpoint.address, folder)
+                watch = asyncio.create_task(runner.host.watch())
                 try:
-                    yield bench
+                    yield runner
                 finally:
-                    await bench.attendant.close()
+                    await runner.supervisor.close()
                     watch.cancel()
                     await asyncio.gather(watch, return_exceptions=True)
         finally:
@@ -143,7 +148,7 @@ class Bench:
     def _attend(self, address: str, folder: Path) -> None:
         plan, command = self.plan, self.plan.command
         if command is None:
-            self.attendant = RemoteAttendant(self.subject, self.room, plan.wait_seconds)
+            self.supervisor = RemoteCheckSupervisor(self.subject, self.room, plan.wait_seconds)
         else:
 
             def start() -> BotProcess:
@@ -156,24 +161,24 @@ class Bench:
                     limits=plan.bot_limits,
                     sandbox=plan.sandbox,
                 )
-                self.scribe.launched(process)
+                self.recorder.launched(process)
                 return process
 
-            self.attendant = LocalAttendant(self.subject, self.room, start, plan.start_seconds)
-        self.attendant.on_loss = self._lost
+            self.supervisor = LocalCheckSupervisor(self.subject, self.room, start, plan.start_seconds)
+        self.supervisor.on_loss = self._lost
 
     async def start(self) -> str:
         """Has the bot join; what went wrong, or an empty text."""
         self.subject.fresh()
         self.host.wrong_token, self._ending = "", False
-        failure = await self.attendant.begin()
+        failure = await self.supervisor.begin()
         if failure:
             failure = f"{self.host.wrong_token} {failure}".strip()
             self.over = failure
         else:
             self.starts += 1
-            self.scribe.stumbled(self.attendant.stumble)
-            self.scribe.joined(self.subject, self.games)
+            self.recorder.stumbled(self.supervisor.stumble)
+            self.recorder.joined(self.subject, self.games)
         return failure
 
     async def see_off(
@@ -193,9 +198,9 @@ class Bench:
         if in_mid_game:
             self.subject.leave(reason, sentence)  # at once, before any answer to a turn that has just gone out
         thinking = len(self.session.open) * self.plan.limits.move_us / 1e6
-        end = await self.attendant.see_off(reason, sentence, PARTING_SECONDS + thinking)
+        end = await self.supervisor.see_off(reason, sentence, PARTING_SECONDS + thinking)
         self.session.lost_stream(cautious=True)
-        self.scribe.left(end, local=self.attendant.local)
+        self.recorder.left(end, local=self.supervisor.local)
         return end
 
     # Asking.
@@ -204,11 +209,11 @@ class Bench:
         self,
         positions: Iterable[Position],
         phase: str,
-        poke: Poke | None = None,
+        poke: Perturbation | None = None,
         *,
         stated: bool = False,
         until_late: bool = False,
-    ) -> list[Asking]:
+    ) -> list[Probe]:
         """Puts these positions to the bot, as many at once as it takes, and waits for the answers.
 
         A bot with a memory plays each deal from its start; with ``stated`` only one that says so. With ``until_late``
@@ -236,7 +241,7 @@ class Bench:
         """Whether the bot must have played what it is asked about: it says so, or it was lost where it had not."""
         return self.subject.stateful or self.distrust
 
-    async def lead(self, course: Course, phase: str = "retest") -> Asking:
+    async def lead(self, course: GamePrefix, phase: str = "retest") -> Probe:
         """Leads the bot through a game by itself, to one turn behind its end, and sees whether it is still there."""
         losses = self.losses
         asking = self.room.retrace(course, phase)
@@ -250,7 +255,7 @@ class Bench:
         asking.lost = asking.lost or (self.losses > losses and not asking.silent)
         return asking
 
-    def play(self, matches: Iterable[Match], phase: str) -> list[Asking]:
+    def play(self, matches: Iterable[CheckGame], phase: str) -> list[Probe]:
         """Opens tables for whole games; ``settle`` waits for them."""
         return [] if self.over else [self.room.play(match, phase) for match in matches]
 
@@ -258,11 +263,11 @@ class Bench:
     def further(self) -> Iterator[None]:
         """What is asked in here is more than the least: it finds faults, and decides nothing else."""
         loop = asyncio.get_running_loop()
-        started, self.scribe.further = loop.time(), True
+        started, self.recorder.further = loop.time(), True
         try:
             yield
         finally:
-            self.scribe.further = False
+            self.recorder.further = False
             self.further_seconds += loop.time() - started
 
     async def settle(self, until: float | None = None, refill: Callable[[], None] | None = None) -> None:
@@ -304,16 +309,16 @@ class Bench:
 
     def _sent(self, count: int) -> None:
         self.room.note_sent()
-        self.scribe.batch(count, self.session.max_in_flight)
+        self.recorder.batch(count, self.session.max_in_flight)
 
-    def _silent(self, asking: Asking, late: Late) -> None:
+    def _silent(self, asking: Probe, late: ProbeTimeout) -> None:
         """The bot was late: it is ended, for what it says from now on could mean anything."""
         self.late = late
         if asking.poke is None and asking.phase not in NOT_COUNTED:
             self.silences.append(late)
-            self.scribe.late(asking, late.position)
+            self.recorder.late(asking, late.position)
         self._ending = True
-        self.attendant.lost(_NO_ANSWER)
+        self.supervisor.lost(_NO_ANSWER)
 
     def stop(self, error: BaseException) -> None:
         """Has ``settle`` raise this as soon as it can."""
@@ -347,12 +352,12 @@ class Bench:
                 self.room.close(found[0])
                 if found[0].stated and found[0].poke is None:
                     self._mistrust()
-            self.scribe.lost(loss, found, self.room)
+            self.recorder.lost(loss, found, self.room)
         session.lost_stream(cautious=not timed_out)
         if self.losses > MOST_LOSSES or len(self.silences) >= MOST_SILENCES:
             self.over = f"It was lost {self.losses} times." if not timed_out else "It did not answer, more than once."
         elif await self.start():
-            self.scribe.failed_again(self.over)
+            self.recorder.failed_again(self.over)
         if self.over:
             self.room.clear()
 

@@ -1,15 +1,13 @@
-"""What happens on the bench, written into the tally and the event log."""
+"""What happens on the runner, written into the tally and the event log."""
 
 from collections.abc import Callable
 from typing import Any
 
-from referee.check.course import Course
-from referee.check.events import EventLog
-from referee.check.position import Position
+from referee.check.bot_under_test import CheckedConnection
+from referee.check.games import CheckDispatcher, Probe, ProbeAnswer
+from referee.check.position import GamePrefix, Position
 from referee.check.requirements import Requirements
-from referee.check.room import Asking, Heard, Room
-from referee.check.subject import Subject
-from referee.check.tally import IN_A_BATCH, STATED, Breach, Tally
+from referee.check.results import IN_A_BATCH, STATED, Breach, Coverage, EventLog
 from referee.net.supervisor import Loss
 from referee.protocol import wire
 from referee.protocol.translate import Malformed
@@ -36,7 +34,9 @@ _SUSPECTS = 12
 """Games that may have led to the loss of a bot, at most, each to be played again by itself."""
 
 
-def courses_before(subject: Subject | None, room: Room, asking: Asking | None) -> tuple[str, tuple[Course, ...]]:
+def courses_before(
+    subject: CheckedConnection | None, room: CheckDispatcher, asking: Probe | None
+) -> tuple[str, tuple[GamePrefix, ...]]:
     """What the last messages told a bot that is gone, in words, and the games that they were about: news first."""
     if subject is None:
         return "", ()
@@ -65,7 +65,7 @@ def courses_before(subject: Subject | None, room: Room, asking: Asking | None) -
     return f"The last that it was told besides turns: {told}." if told else "", courses
 
 
-class Scribe:
+class Recorder:
     """Keeps tally and log. ``phase`` is the phase that is going on, ``deals`` counts the deals played to their end.
 
     ``further`` says that more than the least is being asked. ``on_breach`` is told the key of every rule that is broken.
@@ -74,7 +74,7 @@ class Scribe:
     def __init__(self, log: EventLog) -> None:
         self.log = log
         self.on_breach: Callable[[str], None] = lambda _key: None
-        self.tally = Tally(Requirements())
+        self.tally = Coverage(Requirements())
         self.phase = "start"
         self.deals = 0
         self.further = False
@@ -83,7 +83,7 @@ class Scribe:
         self.stayed = 0
         self.talk: list[dict[str, Any]] = []
         self._batch, self._batch_further = 0, False
-        self._subject: Subject | None = None
+        self._subject: CheckedConnection | None = None
         self._poked: Loss | None = None
 
     def begin(self, phase: str, **facts: Any) -> None:
@@ -98,7 +98,7 @@ class Scribe:
         self.process = process
         self.log.emit("launched", pid=process.pid, sandbox=process.sandbox)
 
-    def joined(self, subject: Subject, games: tuple[RuleSet, ...]) -> None:
+    def joined(self, subject: CheckedConnection, games: tuple[RuleSet, ...]) -> None:
         """The bot has joined."""
         self._subject = subject
         join = subject.joined_with
@@ -128,7 +128,7 @@ class Scribe:
             return
         self.breach("AF-LIFE-001", Fault.START_FAILED, f"Started again, it did not join. {reason}")
 
-    def lost(self, loss: Loss, found: tuple[Asking, Position] | None, room: Room | None) -> None:
+    def lost(self, loss: Loss, found: tuple[Probe, Position] | None, room: CheckDispatcher | None) -> None:
         """The bot was lost for another reason than silence."""
         asking, position = found if found is not None else (None, None)
         self.log.emit("lost", fault=str(loss.fault), sentence=loss.sentence)
@@ -158,7 +158,7 @@ class Scribe:
         )
 
     def no_matter_of_the_poke(self) -> None:
-        """The loss at the last poke did not come again: the bot was lost there by chance, and that is a breach by itself."""
+        """The loss at the last perturbation did not come again: the bot was lost there by chance, and that is a breach by itself."""
         loss, self._poked = self._poked, None
         if loss is not None:
             self.lost(loss, None, None)
@@ -182,7 +182,7 @@ class Scribe:
 
     # Answers.
 
-    def heard(self, heard: Heard) -> None:
+    def heard(self, heard: ProbeAnswer) -> None:
         """One answer."""
         asking, turn, tally = heard.asking, heard.turn, self.tally
         if heard.violation is not None:
@@ -234,7 +234,7 @@ class Scribe:
             self.tally.chance("AF-ROBUST-003", self.phase, further=self._batch_further)
         self._batch, self._batch_further = count, self.further
 
-    def late(self, asking: Asking, position: Position) -> None:
+    def late(self, asking: Probe, position: Position) -> None:
         """The bot did not answer in time; what that means is found out later."""
         self._batch = 0
         self.log.emit("late", phase=asking.phase, origin=position.origin, history=len(position.actions))

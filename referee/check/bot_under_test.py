@@ -1,20 +1,26 @@
-"""The bot under test as a connection, and the host that serves it: what is said both ways is noted, and may be poked."""
+"""The bot under test: how it joins, is lost and is seen off; its server notes what is said both ways, and may perturb it."""
 
+import asyncio
+import contextlib
 from collections import deque
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import DecodeError
 
-from referee.check.hints import about_bytes
-from referee.check.pokes import Poke, poke_joined
+from referee.check.perturbations import Perturbation, poke_joined
+from referee.check.results import about_bytes
 from referee.net.connection import BotConnection, BotStream, JoinTerms
+from referee.net.dispatcher import Dispatcher
 from referee.net.http2 import RpcCall
 from referee.net.server import Endpoint, GameServer, monotonic_us
 from referee.net.session import TurnAnswer, TurnSession
+from referee.net.supervisor import GRACE_SECONDS, LocalSupervisor, Loss, Supervisor
 from referee.protocol import wire
+from referee.sandbox.exit_status import ExitStatus
+from referee.sandbox.launch import BotProcess
 
 PATIENCE: Final = 2000
 """Strays in all, after which the session is ended as it would be in play."""
@@ -27,7 +33,7 @@ _REMEMBERED: Final = 4096
 
 
 @dataclass(slots=True)
-class Talk:
+class Transcript:
     """The last messages both ways, as bytes, with who said it and when (microseconds)."""
 
     said: deque[tuple[str, int, bytes]] = field(default_factory=lambda: deque(maxlen=TALK))
@@ -54,7 +60,7 @@ def _readable(who: str, data: bytes) -> dict[str, Any]:
         return {"bytes": data[:_SHOWN_BYTES].hex(), "length": len(data)}
 
 
-class Subject(BotConnection):
+class CheckedConnection(BotConnection):
     """The connection under test. ``on_join`` is shown its Join and gives the terms for it, ``on_message`` hears of strays.
 
     ``on_message`` is called after every message with what was wrong with it: rule ids and sentences.
@@ -65,7 +71,7 @@ class Subject(BotConnection):
         super().__init__(token, terms, self._noted, monotonic_us)
         self._judge_answers = judge
         self._answered: deque[int] = deque(maxlen=_REMEMBERED)
-        self.talk = Talk()
+        self.talk = Transcript()
         self.joined_with: wire.Join | None = None
         self.poke_joined = False
         self._strays = 0
@@ -166,13 +172,13 @@ def _about_token(shown: str | None, owner: BotConnection | None) -> str:
     return "Wrong token: it did not show the one in REFEREE_TOKEN."
 
 
-class CheckHost(GameServer):
-    """The host of a check: it notes what it sends, and carries out the pokes that wait for a turn."""
+class CheckServer(GameServer):
+    """The host of a check: it notes what it sends, and carries out the perturbations that wait for a turn."""
 
-    def __init__(self, dispatcher: Any, talk: Callable[[], Talk]) -> None:
+    def __init__(self, dispatcher: Any, talk: Callable[[], Transcript]) -> None:
         """``talk`` is where sent messages are noted."""
         super().__init__(dispatcher)
-        self.pokes: dict[int, Poke] = {}
+        self.pokes: dict[int, Perturbation] = {}
         self.wrong_token = ""
         self.sent_turns: Callable[[int], None] = lambda _count: None
         self._talk = talk
@@ -203,3 +209,131 @@ class CheckHost(GameServer):
             if poke is not None:
                 poke.change(response, turn)
         return response.SerializeToString()
+
+
+PARTING_SECONDS = 2.0
+"""How long a bot may take to leave after Farewell, once it has nothing to think about any more."""
+
+
+class CheckSupervisor(Protocol):
+    """Keeps the bot of a check present. ``local``: its process is ours; ``on_loss`` is told when it has gone.
+
+    ``stumble`` says why the last start had to be made a second time; empty if it had not.
+    """
+
+    local: bool
+    stumble: str
+    on_loss: Callable[[Loss], None]
+
+    async def begin(self) -> str:
+        """Has the bot join; returns what went wrong, or an empty text."""
+
+    def lost(self, loss: Loss) -> None:
+        """The bot has to go, for this reason; ``on_loss`` is told when it has."""
+
+    async def see_off(self, reason: wire.FarewellReason.ValueType, sentence: str, seconds: float) -> ExitStatus | None:
+        """Says farewell and waits so long; how the process ended, ``None`` if it did not end by itself."""
+
+    async def close(self) -> None:
+        """Ends whatever is left of the bot."""
+
+
+class LocalCheckSupervisor(LocalSupervisor):
+    """For a bot whose process we start. Once not to join may be the machine's doing: then it is started once more."""
+
+    local = True
+
+    def __init__(
+        self, connection: BotConnection, dispatcher: Dispatcher, start: Callable[[], BotProcess], start_seconds: float
+    ) -> None:
+        """``start`` launches the process, which has ``start_seconds`` to join."""
+        super().__init__(connection, dispatcher, lambda _fault, _sentence: None, start, start_seconds)
+        self.on_loss: Callable[[Loss], None] = lambda _loss: None
+        self._watching: asyncio.Task[None] | None = None
+        self.stumble = ""
+
+    async def begin(self) -> str:
+        """Starts the process and waits for its Join, twice if need be: a Join that was refused is no accident."""
+        self.stumble, failure = "", await self._launch()
+        if failure and not self.connection.refusal:
+            self.stumble, failure = failure, await self._launch()
+        if not failure:
+            self._watching = asyncio.create_task(self._watch())
+        return failure
+
+    async def _watch(self) -> None:
+        loss = await self._until_lost()
+        if not self.connection.leaving:
+            self.connection.hang_up()
+            self.on_loss(loss)
+
+    async def see_off(self, reason: wire.FarewellReason.ValueType, sentence: str, seconds: float) -> ExitStatus | None:
+        """Says farewell and gives the process time to leave; time without a processor does not count."""
+        await _stop(self._watching)
+        self.connection.leave(reason, sentence)
+        if self.process is None:
+            return None
+        ended: asyncio.Future[ExitStatus] = asyncio.ensure_future(self.process.exited())
+        try:
+            done, _ = await self._within_its_time({ended}, seconds)
+            return ended.result() if done else None
+        finally:
+            ended.cancel()
+            await self.process.kill()
+
+    async def close(self) -> None:
+        """Ends the process and all that it started."""
+        await _stop(self._watching)
+        await self.end()
+
+
+class RemoteCheckSupervisor(Supervisor):
+    """For a bot that dials in: nobody can start it again."""
+
+    local = False
+
+    def __init__(self, connection: BotConnection, dispatcher: Dispatcher, wait_seconds: float) -> None:
+        """``wait_seconds`` is how long it may take to dial in."""
+        super().__init__(connection, dispatcher, lambda _fault, _sentence: None)
+        self.on_loss: Callable[[Loss], None] = lambda _loss: None
+        self._wait = wait_seconds
+        self.stumble = ""
+        self._watching: asyncio.Task[None] | None = None
+
+    async def begin(self) -> str:
+        """Waits for the bot; once it was there, only as long as a lost line may take."""
+        self._renew()
+        wait, self._wait = self._wait, min(self._wait, GRACE_SECONDS)
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self.connection.ready.wait(), wait)
+        if not self.connection.ready.is_set():
+            return f"It did not dial in within {wait:.0f} seconds. {self.connection.refusal}".strip()
+        self._watching = asyncio.create_task(self._watch())
+        return ""
+
+    async def _watch(self) -> None:
+        loss = await self._loss
+        if not self.connection.leaving:
+            self.connection.hang_up()
+            self.on_loss(loss)
+
+    async def see_off(self, reason: wire.FarewellReason.ValueType, sentence: str, seconds: float) -> ExitStatus | None:
+        """Says farewell; how its process ends is not ours to see."""
+        await _stop(self._watching)
+        self.connection.leave(reason, sentence)
+        for _ in range(int(seconds * 10)):
+            if self.connection.stream is None:
+                break
+            await asyncio.sleep(0.1)
+        return None
+
+    async def close(self) -> None:
+        """Ends its stream."""
+        await _stop(self._watching)
+        self.connection.hang_up()
+
+
+async def _stop(task: "asyncio.Task[None] | None") -> None:
+    if task is not None:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)

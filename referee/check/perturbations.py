@@ -1,6 +1,6 @@
 """Stimuli that the contract allows and that seldom occur: each changes one message, and names the clause it is about.
 
-A poked turn is asked beside its plain twin: only what goes wrong with the poke and not without it is held against the
+A poked turn is asked beside its plain twin: only what goes wrong with the perturbation and not without it is held against the
 clause.
 """
 
@@ -19,7 +19,7 @@ BIGGEST: Final = 2**53 - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Poke:
+class Perturbation:
     """One stimulus. ``change`` works on the whole message in which the poked turn stands, and on that turn.
 
     ``notices_only``: only for bots that want notices. ``big``: the table has the largest ids and seeds that there are.
@@ -106,21 +106,23 @@ def _put(field: Any, values: Iterable[int]) -> None:
     field.extend(values)
 
 
-POKES: Final[Sequence[Poke]] = (
-    Poke("unknown-fields", "AF-ROBUST-001", "fields that no version has, in the message and the turn", _unknown_fields),
-    Poke("unknown-events", "AF-ROBUST-001", "events of an unknown kind in the history", _unknown_events),
-    Poke("unknown-ruling", "AF-ROBUST-004", "a ruling with an unknown fault, about no turn", _unknown_ruling),
-    Poke("late-ruling", "AF-ROBUST-004", "a ruling on a turn that it never saw", _ruling_on_a_late_answer),
-    Poke("unknown-notice", "AF-ROBUST-004", "notices of an unknown kind", _unknown_notice, notices_only=True),
-    Poke(
+PERTURBATIONS: Final[Sequence[Perturbation]] = (
+    Perturbation(
+        "unknown-fields", "AF-ROBUST-001", "fields that no version has, in the message and the turn", _unknown_fields
+    ),
+    Perturbation("unknown-events", "AF-ROBUST-001", "events of an unknown kind in the history", _unknown_events),
+    Perturbation("unknown-ruling", "AF-ROBUST-004", "a ruling with an unknown fault, about no turn", _unknown_ruling),
+    Perturbation("late-ruling", "AF-ROBUST-004", "a ruling on a turn that it never saw", _ruling_on_a_late_answer),
+    Perturbation("unknown-notice", "AF-ROBUST-004", "notices of an unknown kind", _unknown_notice, notices_only=True),
+    Perturbation(
         "doubled-notices",
         "AF-ROBUST-004",
         "notices twice, and about a game it is not in",
         _doubled_notices,
         notices_only=True,
     ),
-    Poke("largest-figures", "AF-ROBUST-006", "ids and seeds of 2^53-1, a late deal", _no_change, big=True),
-    Poke("deep-in-the-hole", "AF-ROBUST-006", "scores of -250, many set-backs", _scores_below_zero),
+    Perturbation("largest-figures", "AF-ROBUST-006", "ids and seeds of 2^53-1, a late deal", _no_change, big=True),
+    Perturbation("deep-in-the-hole", "AF-ROBUST-006", "scores of -250, many set-backs", _scores_below_zero),
 )
 """Every stimulus of a single turn."""
 
