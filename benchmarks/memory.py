@@ -12,7 +12,7 @@ from pathlib import Path
 
 from referee.deals import deal_key, seeded_master, shuffle
 from referee.league.play.leg import random_ids
-from referee.league.summary import summarise
+from referee.league.standings import summarise
 from referee.net.dispatcher import Dispatcher
 from referee.net.session import TurnSession
 from referee.protocol import wire

@@ -26,8 +26,8 @@ from referee.league.league import League, begin, plan_of, read_league
 from referee.league.plan import GamePlan
 from referee.league.play.event_sink import LeagueObserver
 from referee.league.play.runner import Runner
+from referee.league.standings import summarise
 from referee.league.store import Store
-from referee.league.summary import summarise
 from referee.umpire.fallback_player import fallback_move
 from referee.umpire.record import Record, write_record
 from referee.umpire.table import Table

@@ -9,7 +9,7 @@ from referee.report.axis import Axis, Tick
 from referee.report.number_format import milliseconds
 from referee.report.report_data import ReportData
 
-_BUCKETS_PER_DOUBLING: Final = 8  # as referee.league.summary counts them, in microseconds
+_BUCKETS_PER_DOUBLING: Final = 8  # as referee.league.standings counts them, in microseconds
 _DRAWN_TOGETHER: Final = 4
 
 

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from referee.cards import cards_text
 from referee.league.plan import GamePlan, LeaguePlan
+from referee.league.standings import summarise
 from referee.league.store import FixtureRow, GameRow
-from referee.league.summary import summarise
 from referee.rules import RuleSet, RuleSetError
 from referee.rules.actions import seat_text
 from referee.umpire.fallback_player import fallback_move

@@ -11,12 +11,11 @@ from typing import Any, Final
 from referee import __version__, deals
 from referee.league.league import League, rules_of, source_digest
 from referee.league.progress import find_ending, whole_schedule
-from referee.league.roots import first_record_root, record_root, result_root, scheme_of
 from referee.league.schedule.format import ScheduleError
 from referee.league.schedule.schedule import Schedule
 from referee.league.standings import closed_sets, table_from
 from referee.league.store import FixtureRow, GameRow, SetRow, Source, chain_next, chain_start
-from referee.league.store.chain import FIRST_SCHEME, SCHEME
+from referee.league.store.roots import FIRST_SCHEME, SCHEME, first_record_root, record_root, result_root, scheme_of
 from referee.statistics.bootstrap import RESAMPLES
 from referee.umpire.fallback_player import FALLBACK_VERSION
 from referee.umpire.record import first_difference

@@ -8,8 +8,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from referee.league.roots import roots
 from referee.league.store import Store, chain_next, chain_start
+from referee.league.store.roots import roots
 from referee.umpire.record import Record, canonical, record_digest, result_digest
 
 

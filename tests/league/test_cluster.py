@@ -173,7 +173,7 @@ def test_a_cluster_that_loses_a_worker_in_mid_league_has_the_results_of_any_numb
 
 def refused(folder: Path, program: str) -> str:
     """What a program in which ``ClusterWorkers`` is there says when it ends with an error."""
-    head = "import sys\nfrom referee.league import cluster\nfrom referee.league.league import LeagueError\n"
+    head = "import sys\nfrom referee.league.play import cluster\nfrom referee.league.league import LeagueError\n"
     tail = f"try:\n    {program}\nexcept LeagueError as error:\n    sys.exit(str(error))\n"
     done = subprocess.run(
         [sys.executable, "-c", head + tail], capture_output=True, text=True, timeout=PATIENCE, check=False, cwd=ROOT
@@ -183,20 +183,20 @@ def refused(folder: Path, program: str) -> str:
 
 
 def test_without_dask_the_error_names_what_to_install(folder: Path) -> None:
-    told = refused(folder, "sys.modules['distributed'] = None; cluster.ClusterPool('tcp://127.0.0.1:1')")
+    told = refused(folder, "sys.modules['distributed'] = None; cluster.ClusterWorkers('tcp://127.0.0.1:1')")
     assert "pip install 'allfours-referee[cluster]'" in told
 
 
 def test_a_scheduler_that_does_not_answer_and_one_without_workers_are_errors_with_the_remedy(
     folder: Path, started: list["subprocess.Popen[str]"]
 ) -> None:
-    told = refused(folder, "cluster.PATIENCE_SECONDS = 1; cluster.ClusterPool('tcp://127.0.0.1:1')")
+    told = refused(folder, "cluster.PATIENCE_SECONDS = 1; cluster.ClusterWorkers('tcp://127.0.0.1:1')")
     assert "no Dask scheduler answers at tcp://127.0.0.1:1" in told
     address, workers = cluster(folder, started)
     for worker in workers:
         worker.kill()
         worker.wait()
-    told = refused(folder, f"cluster.PATIENCE_SECONDS = 2; cluster.ClusterPool({address!r})")
+    told = refused(folder, f"cluster.PATIENCE_SECONDS = 2; cluster.ClusterWorkers({address!r})")
     assert f"has no workers; start some: dask worker {address}" in told
 
 

@@ -18,7 +18,7 @@ from typing import Final
 import pytest
 
 from referee.league.store import Store, StoreError
-from referee.league.store.draft import draft_of
+from referee.league.store.store import draft_of
 from referee.sandbox.process_tree import processes
 from tests.chaos import GAMES, Ground, Result, chaos, kill_when, result_of, stored
 from tests.program import PATIENCE, REFEREE

@@ -11,9 +11,9 @@ from referee.league.entrants.roster import Entrant, Roster
 from referee.league.league import League, begin, plan_of, read_league
 from referee.league.plan import GamePlan
 from referee.league.schedule.schedule import Fixture
+from referee.league.standings import summarise
 from referee.league.store import FixtureRow, Store
 from referee.league.store.facts import FinishedGame
-from referee.league.summary import summarise
 from referee.rules import Action, Keeps, Kind
 from referee.umpire.fallback_player import fallback_move
 from referee.umpire.faults import Fault

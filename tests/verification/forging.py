@@ -16,11 +16,11 @@ from typing import Any
 from referee import deals
 from referee.league.definition.definition import restore_definition
 from referee.league.export import definition_toml
-from referee.league.roots import record_root, result_root
+from referee.league.standings import histogram
 from referee.league.store import GameRow, SetRow, chain_next, chain_start
 from referee.league.store.export_format import dumped
 from referee.league.store.exported import PARTS
-from referee.league.summary import histogram
+from referee.league.store.roots import record_root, result_root
 from referee.umpire.record import canonical, record_digest, result_digest
 from referee.verification import verify, verify_league
 

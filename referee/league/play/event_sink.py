@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from referee.league.plan import GamePlan
+from referee.league.standings import summarise
 from referee.league.store import FinishedGame, FixtureRow, GameSummary, Store
-from referee.league.summary import summarise
 from referee.umpire.events import Ruling
 from referee.umpire.faults import Fault
 from referee.umpire.record import Record

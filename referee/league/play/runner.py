@@ -35,12 +35,12 @@ from referee.league.progress import (
     withdrawn_early,
     withdrawn_from,
 )
-from referee.league.roots import roots
 from referee.league.schedule.blocks import SetQueue, by_processes
 from referee.league.schedule.formats import format_of
 from referee.league.schedule.schedule import Fixture, PlannedSet, Schedule, read_schedule
 from referee.league.standings import standings_of
 from referee.league.store import SetRow, Store
+from referee.league.store.roots import roots
 from referee.sandbox.orphans import end_orphans
 from referee.sandbox.process_tree import process
 from referee.statistics.standings import Standings

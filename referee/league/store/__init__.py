@@ -4,7 +4,6 @@ A finished game, its record, the end of its attempt and the head of its set's ha
 process writes: ``Store.write`` takes a lock that dies with the process. Times are UTC in ISO 8601.
 """
 
-from referee.league.store.chain import chain_end, chain_next, chain_start, fold_root
 from referee.league.store.exported import Exported
 from referee.league.store.facts import (
     EntrantFacts,
@@ -18,6 +17,7 @@ from referee.league.store.facts import (
     RulingLine,
     SetRow,
 )
+from referee.league.store.roots import chain_end, chain_next, chain_start, fold_root
 from referee.league.store.schema import NoGameError, NoLeagueError, StoreError
 from referee.league.store.source import Source
 from referee.league.store.store import Store, now

@@ -11,12 +11,12 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Any, Self
+from typing import IO, Any, Final, Self
 
-from referee.league.store.chain import FIRST_SCHEME, chain_next, chain_start
 from referee.league.store.facts import BotFacts, FinishedGame, FixtureRow, LeagueFacts
 from referee.league.store.json_text import MOST_BYTES, column
 from referee.league.store.reader import Reader
+from referee.league.store.roots import FIRST_SCHEME, chain_next, chain_start
 from referee.league.store.schema import (
     KEEP,
     SCHEMA,
@@ -471,3 +471,55 @@ def _write_durably(path: Path, db: sqlite3.Connection) -> None:
     db.execute("PRAGMA synchronous = FULL")
     if db.execute("PRAGMA synchronous").fetchone() != (2,):
         raise StoreError(f"{path}: this SQLite does not write durably (synchronous = FULL is not taken)")
+
+
+_ELSEWHERE: Final = "name a file in a folder that you may write to (--store, or --keep)"
+
+
+@contextlib.contextmanager
+def draft_of(path: Path) -> Iterator[Path]:
+    """A place to make the store of ``path`` at; it moves there when the body is done.
+
+    So a referee that is killed while it begins a league leaves nothing that looks like one. Raises ``StoreError`` if
+    there is something at ``path`` already, or nothing can be made there.
+    """
+    with _private_folder(path) as folder:
+        yield folder / path.name
+        try:
+            os.link(folder / path.name, path)
+        except FileExistsError:
+            raise StoreError(f"{path} exists already; resume it, or start a new season") from None
+        except OSError as error:
+            raise StoreError(f"{path} cannot be made: {error.strerror}; {_ELSEWHERE}") from None
+
+
+@contextlib.contextmanager
+def _private_folder(path: Path) -> Iterator[Path]:
+    """A folder beside ``path`` that exists while the body runs; those of referees that were killed are removed."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        for left in path.parent.glob(f".{path.name}.*.draft"):
+            with _held(left) as ours:
+                if ours:
+                    shutil.rmtree(left, ignore_errors=True)
+        folder = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".draft", dir=path.parent))
+    except OSError as error:
+        raise StoreError(f"{path} cannot be made: {error.strerror}; {_ELSEWHERE}") from None
+    try:
+        with _held(folder):
+            yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _held(folder: Path) -> Iterator[bool]:
+    """Holds a folder as ours while the body runs; whether nobody else does. The hold dies with the process."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield True
+    except BlockingIOError:
+        yield False
+    finally:
+        os.close(handle)

@@ -1,4 +1,7 @@
-"""The two roots of a league: one digest each over everything that was played.
+"""The hash chain of a set and the roots of a league: what makes a cut tail or a moved record show.
+
+A chain runs over the records of a set in the order in which they were stored; a root folds the ends of all sets in schedule
+order, so that workers need no order. Every field is length-prefixed.
 
 The result root is of results alone. The record root is of everything: ``SCHEME`` names how it is made. That of Referee 0.1.0
 was over the records alone; a league that ended with it keeps it, and is verified by it.
@@ -6,16 +9,46 @@ was over the records alone; a league that ended with it keeps it, and is verifie
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from referee.deals import encode
-from referee.league.store import GameRow, SetRow, Source, Store, chain_end, chain_next, chain_start, fold_root
-from referee.league.store.chain import FIRST_SCHEME, SCHEME
-from referee.league.store.facts import ROOTS, LeagueFacts, public_facts
+from referee.league.store.facts import ROOTS, GameRow, LeagueFacts, SetRow, public_facts
+from referee.league.store.reader import Reader
+from referee.league.store.source import Source
 from referee.umpire.record import canonical
 
+SCHEME: Final = "allfours-root/2"
+"""How the record root is made: over every line that is exported."""
 
-def roots(store: Store, last: Mapping[str, Any] | None = None) -> dict[str, str]:
+FIRST_SCHEME: Final = "allfours-root/1"
+"""How it was made in 0.1.0: over the records of scored sets. Leagues that name no scheme have it."""
+
+
+def chain_start(league: str, set_id: str) -> str:
+    """The head of the hash chain of a set without games."""
+    return _hash("set", league, set_id)
+
+
+def chain_next(head: str, digest: str) -> str:
+    """The head after one more game."""
+    return _hash("game", head, digest)
+
+
+def chain_end(head: str, count: int) -> str:
+    """The end of a finished set's chain: a cut tail shows."""
+    return _hash("end", head, count)
+
+
+def fold_root(ends: Sequence[tuple[str, str]]) -> str:
+    """The root of a league: (set id, end or empty) of every set in schedule order, their number first."""
+    return _hash("root", len(ends), *(part for pair in ends for part in pair))
+
+
+def _hash(*parts: str | int) -> str:
+    return hashlib.sha256(encode(*parts)).hexdigest()
+
+
+def roots(store: Reader, last: Mapping[str, Any] | None = None) -> dict[str, str]:
     """The roots of a league as its store stands, and the scheme of the record root.
 
     ``last``: facts that are about to be stored with them.
