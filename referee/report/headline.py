@@ -132,7 +132,7 @@ def _open(
     ahead = all(row.rank_high is not None and row.rank_high <= len(leaders) for row in leaders)
     each = "Both are" if len(best) == 2 else "Each of them is"
     behind = (
-        f" {each} better than {'the other' if others == 1 else f'each of the {others} others'}."
+        f" {each} better than {called(next(bot for bot in bots if bot not in best)) if others == 1 else f'each of the {others} others'}."
         if others and ahead
         else ""
     )
