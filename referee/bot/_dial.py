@@ -72,7 +72,7 @@ def read_address(text: str) -> Address:
     if scheme in ("tcp", "tls") and host and port.isdigit():
         return Address(text, f"dns:///{rest}", remote=True, tls=scheme == "tls")
     raise AddressError(
-        f"REFEREE_ADDRESS: {text!r} is no address: write unix:/path/to/socket, tcp:host:port or tls:host:port"
+        f"REFEREE_ADDRESS: {text!r} is not an address: write unix:/path/to/socket, tcp:host:port or tls:host:port"
     )
 
 

@@ -65,9 +65,9 @@ class Baseline:
         for excuse in self.excuses:
             where = f"{self.file}:{excuse.line}: {excuse.rule}"
             if excuse.rule not in _IDS:
-                told.append(f"{where} is no rule: delete this entry")
+                told.append(f"{where} is not a rule: delete this entry")
             elif self._expired(excuse):
-                told.append(f"{where} was accepted until {excuse.expires}: mend the bot, or delete this entry")
+                told.append(f"{where} was accepted until {excuse.expires}: fix the bot, or delete this entry")
             elif (
                 excuse.variant
                 and not any(excuse.covers(one) for one in requirements)
@@ -83,7 +83,7 @@ class Baseline:
 def read_baseline(path: Path, today: dt.date) -> Baseline:
     """The baseline in a file; raises ``BaselineError``."""
     if path.exists() and not path.is_file():  # a pipe would keep us for ever
-        raise BaselineError(f"--baseline {path}: it is no plain file")
+        raise BaselineError(f"--baseline {path}: it is not a regular file")
     try:
         text = path.read_text("utf-8")
         data = tomllib.loads(text)

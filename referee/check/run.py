@@ -243,7 +243,7 @@ def outcome_text(code: CheckExit) -> str:
     return {
         CheckExit.CONFORMS: "conforms",
         CheckExit.FAILS: "does not conform",
-        CheckExit.USAGE: "asked wrongly",
+        CheckExit.USAGE: "wrong usage",
         CheckExit.INCOMPLETE: "incomplete",
         CheckExit.NOT_READY: "never became ready",
         CheckExit.HARNESS: "the harness failed",

@@ -65,7 +65,7 @@ def _doctor(run: Mapping[str, Any]) -> Iterator[Line]:
             yield from _full(entry)
     well = run["answers"] and not any(entry["breaches"] for entry in run["verdicts"])
     yield ("", "")
-    verdict = "It joined and played a deal." if well else "It needs mending before its rules can be checked."
+    verdict = "It joined and played a deal." if well else "Fix that first; then its rules can be checked."
     yield (
         f"{verdict} That was no check of the rules: run it again without --doctor.",
         "bold green" if well else "bold red",

@@ -167,7 +167,7 @@ def read_witnesses(path: Path) -> list[StoredWitness]:
 def read_witness(path: Path) -> StoredWitness:
     """The witness in a file; raises ``WitnessError``."""
     if path.exists() and not path.is_file():  # a pipe would keep us for ever
-        raise WitnessError(f"{path}: it is no plain file; name a witness (AF-*.json), or a folder of them")
+        raise WitnessError(f"{path}: it is not a regular file; name a witness (AF-*.json), or a folder of them")
     try:
         data = json.loads(path.read_text("utf-8"))
         if data["format"] != FORMAT:

@@ -75,9 +75,9 @@ def _in_words(error: typer.BadParameter) -> str:
     kind, given, context = found[0]["type"], found[0]["input"], found[0].get("ctx", {})
     match kind:
         case "int_parsing" | "int_type" | "int_from_float" | "int_parsing_size":
-            return f"{given!r} is no whole number"
+            return f"{given!r} is not a whole number"
         case "float_parsing" | "float_type":
-            return f"{given!r} is no number"
+            return f"{given!r} is not a number"
         case "greater_than_equal":
             return f"{given} is too small: at least {context['ge']}"
         case "less_than_equal":
@@ -115,7 +115,7 @@ def _options(
 
 
 def main() -> None:
-    """Runs the command line. What a user can mend is told in one sentence; ``referee.cli.exits`` has the exit codes."""
+    """Runs the command line. What a user can put right is one sentence; ``referee.cli.exits`` has the exit codes."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a name that the terminal's encoding lacks is shown by its numbers
             stream.reconfigure(errors="backslashreplace")

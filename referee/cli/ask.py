@@ -40,7 +40,7 @@ def ask_command(
 ) -> None:
     """Put a decision of a stored game to a bot: print the position, what was done then, and what this bot does.
 
-    Exit codes: 0 a legal answer, 1 an illegal one or none, 2 asked wrongly.
+    Exit codes: 0 a legal answer, 1 an illegal one or none, 2 wrong usage.
     """
     record, seeds = _stored(league or newest_league(), game)
     asked = moment(record, turn, seeds)

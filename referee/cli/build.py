@@ -46,7 +46,7 @@ def build_command(
         int, typer.Option(min=64, max=1_048_576, help="Memory of a build with all that it starts, in MiB.")
     ] = MEMORY_MIB,
     sandbox: Annotated[
-        SandboxMode, typer.Option("--sandbox", help="Shut builds in: where it works, always, or never.")
+        SandboxMode, typer.Option("--sandbox", help="Run builds in a sandbox: where one works, always, or never.")
     ] = SandboxMode.AUTO,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show a build's output only if it fails.")] = False,
     skip_missing: Annotated[
@@ -59,10 +59,10 @@ def build_command(
 ) -> None:
     """Run the build step of bots, as their bot.toml says, each in its own folder.
 
-    A build is shut in as bots are: it may write to the bot's folder alone, where it has a home of its own (.build-home), and
+    A build runs in the sandbox, as bots do: it may write to the bot's folder alone, where it has a home of its own (.build-home), and
     has no network unless you add --network. What it leaves running is ended.
 
-    Exit codes: 0 all are built, 1 a build failed, 2 asked wrongly, 3 a compiler or a library is missing, 130 interrupted.
+    Exit codes: 0 all are built, 1 a build failed, 2 wrong usage, 3 a compiler or a library is missing, 130 interrupted.
     """
     sources = [find_bot(text, Path.cwd()) for text in bots or ["."]]
     skips = skip_missing and os.environ.get("CI", "").lower() != "true"

@@ -75,7 +75,7 @@ StartOption = Annotated[
     float, typer.Option("--start-s", min=1, max=3600, help="Seconds for the bot to start and join.")
 ]
 SandboxOption = Annotated[
-    SandboxMode, typer.Option("--sandbox", help="Shut the bot in: where it works, always, or never.")
+    SandboxMode, typer.Option("--sandbox", help="Run the bot in a sandbox: where one works, always, or never.")
 ]
 VerboseOption = Annotated[bool, typer.Option("--verbose", "-v", help="Every rule, every breach in full.")]
 
@@ -107,7 +107,7 @@ def check_command(
 ) -> None:
     """Check whether a bot keeps the rules: which one it breaks, what it held and saw, and how to show it again.
 
-    Exit codes: 0 conforms, 1 a rule is broken, 2 asked wrongly, 3 incomplete, 4 the bot never became ready, 5 the
+    Exit codes: 0 conforms, 1 a rule is broken, 2 wrong usage, 3 incomplete, 4 the bot never became ready, 5 the
     harness failed, 6 a witness could not be replayed, 130 interrupted.
     """
     _refuse_idle()

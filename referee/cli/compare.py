@@ -62,7 +62,10 @@ AgainstOption = Annotated[
 SeatsOption = Annotated[int | None, typer.Option(min=2, max=7, help="Seats at the table. Default: 4, if it can be.")]
 LengthOption = Annotated[Length, typer.Option(help="Single deals, by points; or games to the target, by place.")]
 AlphaOption = Annotated[
-    float, typer.Option(min=0.0001, max=0.5, help="How often equals may be told apart, however often it looks.")
+    float,
+    typer.Option(
+        min=0.0001, max=0.5, help="How often, at most, equal versions may be called different, over all looks."
+    ),
 ]
 MarginOption = Annotated[
     float | None,
@@ -97,7 +100,7 @@ def compare(
     Both play the same packs in the same seats against the same others; only the version is swapped. The test holds at every
     look, so the comparison stops as soon as NEW is shown to be better, worse, or no more than --margin different.
 
-    Exit codes: 0 NEW is better or not different, 3 worse, 4 not decided, 1 failed, 2 asked wrongly, 130 stopped.
+    Exit codes: 0 NEW is better or not different, 3 worse, 4 not decided, 1 failed, 2 wrong usage, 130 stopped.
     """
     text = definition_text(old, new, against or [], variant_, seats, length, alpha, margin, max_games, seed)
     definition, roster = adhoc_definition(text, [old, new, *dict.fromkeys(against or [old])], _WORDS)
@@ -199,7 +202,7 @@ def _play(
                 outcome = runner.run()
         verdict = comparison_of(store, league)
         if verdict is None:
-            raise LeagueError(f"{path} is no comparison: see it with referee standings {path}")
+            raise LeagueError(f"{path} is not a comparison: see it with referee standings {path}")
         interrupted = not outcome.finished and not timer.is_set()
         written = None if interrupted else write_report(store, league, path.with_suffix(".html"))
         report = str(written or f"none yet; write one with: referee report {path}")

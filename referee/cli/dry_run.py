@@ -22,7 +22,7 @@ def seconds_of(text: str) -> float:
     """The seconds of a time such as 90s, 45m or 1.5h; raises ``BadParameter``."""
     found = re.fullmatch(r"(\d{1,6}(?:\.\d{1,3})?)([smh])", text)
     if not found or not float(found[1]):
-        raise typer.BadParameter(f"{text!r} is no time; write it as 90s, 45m or 2h", param_hint="--time")
+        raise typer.BadParameter(f"{text!r} is not a time; write it as 90s, 45m or 2h", param_hint="--time")
     return float(found[1]) * {"s": 1, "m": 60, "h": 3600}[found[2]]
 
 

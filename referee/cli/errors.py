@@ -1,4 +1,4 @@
-"""Errors that a user can mend: printed as one sentence, without a traceback."""
+"""Errors that a user can put right: printed as one sentence, without a traceback."""
 
 from typing import Final
 
@@ -45,7 +45,7 @@ _NO_FILE = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
 
 
 def exit_code(error: BaseException) -> int:
-    """2 for what was asked wrongly or is not there, 1 for what failed."""
+    """2 for wrong usage and for what is not there, 1 for what failed."""
     return USAGE if isinstance(error, (*_USAGE, *_NO_FILE)) else FAILED
 
 

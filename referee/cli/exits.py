@@ -16,7 +16,7 @@ EXIT_CODES: Final = (
     ("1", "verify, rerun", "There is a divergence; the results differ."),
     ("1", "schedule", "A check of the schedule fails."),
     ("1", "ask", "An illegal answer, or none."),
-    ("2", "all", "Asked wrongly: an option, a definition, or a file, a game or a turn that is not there."),
+    ("2", "all", "Wrong usage: an option, a definition, or a file, game or turn that is not there."),
     ("3", "run, resume, play, rerun", "The league is finished, but nothing was scored or a bot was withdrawn."),
     ("3", "check, submit", "Incomplete: a rule is untested."),
     ("3", "build", "A compiler or a library is missing."),

@@ -62,7 +62,7 @@ def rerun(
 
     Its bots are strangers' programs: without a sandbox only sample bots play, unless you add --trust-bots.
 
-    Exit codes: 0 played again (and the same, unless --changed-bots), 1 the results differ, 2 asked wrongly, 130 stopped.
+    Exit codes: 0 played again (and the same, unless --changed-bots), 1 the results differ, 2 wrong usage, 130 stopped.
     """
     console = messages()
     league = read_league(Exported(folder))

@@ -25,7 +25,7 @@ class OutputFormat(StrEnum):
 
 
 class SandboxMode(StrEnum):
-    """How bot processes are shut in."""
+    """Whether bot processes run in a sandbox."""
 
     AUTO = "auto"
     BUBBLEWRAP = "bubblewrap"
@@ -35,7 +35,7 @@ class SandboxMode(StrEnum):
 WorkersOption = Annotated[int, typer.Option("--workers", "-w", min=1, max=64, help="Processes that play games.")]
 OutputOption = Annotated[OutputFormat, typer.Option("--output", "-o", help="How to print results.")]
 SandboxOption = Annotated[
-    SandboxMode, typer.Option("--sandbox", help="Shut bots in: where it works, always, or never.")
+    SandboxMode, typer.Option("--sandbox", help="Run bots in a sandbox: where one works, always, or never.")
 ]
 TrustOption = Annotated[bool, typer.Option("--trust-bots", help="Run strangers' bots even without a sandbox.")]
 

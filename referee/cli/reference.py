@@ -113,7 +113,7 @@ def explain(
         return
     found = [clause for clause in WHOLE_BOOK if clause.id.startswith(topic.upper())]
     if not found:
-        raise typer.BadParameter(f"{topic!r} is no rule id; they look like AF-PLAY-003. Try: referee explain AF")
+        raise typer.BadParameter(f"{topic!r} is not a rule id; they look like AF-PLAY-003. Try: referee explain AF")
     for clause in found:
         typer.echo(clause_lines(clause, variant(game)) + "\n")
 

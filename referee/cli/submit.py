@@ -116,11 +116,11 @@ def _remedy(outcome: Report) -> str:
     broken: Sequence[str] = [row.requirement.id for row in outcome.judgement.rows if row.breaches]
     if broken:
         return (
-            f"Mend {', '.join(dict.fromkeys(broken))} and submit it again; referee explain RULE says what a rule means."
+            f"Fix {', '.join(dict.fromkeys(broken))} and submit it again; referee explain RULE says what a rule means."
         )
     if outcome.exit_code is CheckExit.INCOMPLETE:
         return "Some rules could not be put to it; what is UNTESTED above says why."
-    return "Mend what is said above and submit it again."
+    return "Fix what is listed above and submit it again."
 
 
 @app.command(epilog="Example: referee withdraw mybot tournaments/kitchen.toml")

@@ -28,7 +28,7 @@ def verify(
 ) -> None:
     """Deal, replay, judge and rate a whole league again; print the first divergence. Exit 1 if there is any.
 
-    With --receipts, also whether each game of that bot is there, as the bot was told of it, and no other.
+    With --receipts, it also checks that each game of that bot is there as its receipts have it, and no other.
     """
     console = messages()
     with _source(store) as source, Progress(console=console, transient=True, disable=not console.is_terminal) as bar:

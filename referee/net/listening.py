@@ -75,7 +75,7 @@ def _parts(text: str) -> tuple[str, int]:
     if not sign or not host or not port:
         raise ListenError(f"--listen {_shown(text, 80)}: {example}")
     if not (port.isascii() and port.isdigit()):
-        raise ListenError(f"--listen {_shown(text, 80)}: {_shown(port, 20)} is no port; {example}")
+        raise ListenError(f"--listen {_shown(text, 80)}: {_shown(port, 20)} is not a port; {example}")
     if len(port) > 5 or int(port) > LARGEST_PORT:
         raise ListenError(
             f"--listen {_shown(text, 80)}: a port is a number from 1 to {LARGEST_PORT}; 0 lets the system choose"
@@ -85,7 +85,7 @@ def _parts(text: str) -> tuple[str, int]:
     if re.fullmatch(r"[0-9a-fA-F:.%]*:[0-9a-fA-F:.%]*", host):
         raise ListenError(f"--listen {_shown(text, 80)}: put an IPv6 address in brackets, as in [::1]:7400")
     if len(host) > _LARGEST_NAME or not re.fullmatch(r"[\w.-]+", host):
-        raise ListenError(f"--listen {_shown(text, 80)}: {_shown(host, 80)} is no name of a machine; {example}")
+        raise ListenError(f"--listen {_shown(text, 80)}: {_shown(host, 80)} is not the name of a machine; {example}")
     return host, int(port)
 
 
@@ -93,9 +93,7 @@ def _why(error: OSError, host: str, port: int) -> str:
     if error.errno == errno.EADDRINUSE:
         return f"something listens at port {port} already; end it (ss -ltnp shows it), or choose another port"
     if error.errno == errno.EADDRNOTAVAIL:
-        return (
-            f"{_shown(host, 80)} is no address of this machine; ip addr shows those that are, 0.0.0.0 means all of them"
-        )
+        return f"{_shown(host, 80)} is not an address of this machine; ip addr shows those that are, 0.0.0.0 means all of them"
     if error.errno in (errno.EACCES, errno.EPERM):
         return f"this user may not listen at port {port}; choose one above 1023"
     return f"it cannot be listened at ({error.strerror})"
@@ -130,7 +128,7 @@ def check_certificate(certificate: str, key: str) -> None:
     try:
         trusting.load_verify_locations(certificate)
     except ssl.SSLError:
-        raise ListenError(f"{told}: is damaged: what stands between BEGIN and END is no certificate") from None
+        raise ListenError(f"{told}: is damaged: what stands between BEGIN and END is not a certificate") from None
     serving = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     try:
         serving.load_cert_chain(certificate, key)
@@ -179,7 +177,7 @@ def _refusal(error: ssl.SSLError, told: str, secret: str) -> str:
         return f"{secret}: is not the key of {told}; give the two that were made together"
     if "TOO_SMALL" in reason or "TOO_WEAK" in reason:
         return f"{told}: its key or its signature is too weak for today's TLS; make a new one: {_MADE_BY}"
-    return f"{secret}: is damaged: what stands between BEGIN and END is no private key"
+    return f"{secret}: is damaged: what stands between BEGIN and END is not a private key"
 
 
 def _shake_hands(serving: ssl.SSLContext, trusting: ssl.SSLContext, told: str) -> None:

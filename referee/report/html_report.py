@@ -85,7 +85,7 @@ def _played_by(facts: ReportData) -> str:
     known = facts.league.facts
     code, host = known.get("code", {}), known.get("host", {})
     sandbox = known.get("sandbox")
-    shut = "bots not shut in" if sandbox == "none" else f"bots shut in by {sandbox}"
+    shut = "bots without a sandbox" if sandbox == "none" else f"bots in a sandbox ({sandbox})"
     parts = (f"Referee {code.get('referee')}", f"house {code.get('house')}", f"Python {code.get('python')}")
     return sanitize(f"{', '.join(parts)}; {host.get('system')}; {shut}")
 

@@ -191,7 +191,7 @@ def variant(name: str) -> RuleSet:
     key = "-".join(name.lower().replace("_", " ").split())
     key = ALIASES.get(key, key)
     if key not in _GAMES:
-        raise RuleSetError("variant", f"{name!r} is no variant; {_hint(key)}")
+        raise RuleSetError("variant", f"{name!r} is not a variant; {_hint(key)}")
     return _game(key)
 
 

@@ -58,7 +58,7 @@ def read_receipts(path: Path, commitment: str) -> tuple[list[GameReceipt], int, 
     own: dict[GameReceipt, None] = {}  # one that came twice counts once
     others = garbled = 0
     if not path.is_file():
-        what = "is no plain file" if os.path.lexists(path) else "there is no such file"
+        what = "is not a regular file" if os.path.lexists(path) else "there is no such file"
         raise ReceiptsError(f"{path}: {what}; {_REMEDY}")
     try:
         with path.open("rb") as file:

@@ -154,7 +154,7 @@ def test_what_is_no_address_is_refused_with_the_remedy(text: str, capsys: pytest
     with pytest.raises(AddressError, match="write unix:/path/to/socket, tcp:host:port or tls:host:port"):
         read_address(text)
     assert serve(Bot(), lowest, {"REFEREE_ADDRESS": text}) == 2
-    assert "is no address" in capsys.readouterr().err
+    assert "is not an address" in capsys.readouterr().err
 
 
 def test_a_certificate_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str]) -> None:

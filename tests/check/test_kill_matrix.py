@@ -78,7 +78,7 @@ def found_of(file: str, name: str, folder: Path) -> set[str]:
 
 
 def check_replays(file: str, name: str, folder: Path) -> None:
-    """Every witness fails again with the bot as it is, and with a mended one it does not."""
+    """Every witness fails again with the bot as it is, and with a fixed one it does not."""
     witnesses = read_witnesses(folder / "failures")
     again = asyncio.run(replay(plan_for(file, name, folder), witnesses, EventLog()))
     assert {one.answer for one in again} == {ReplayOutcome.STILL_FAILS}, again

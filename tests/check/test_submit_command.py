@@ -74,7 +74,7 @@ def test_a_bot_that_conforms_is_entered_and_has_a_receipt(club: Path) -> None:
 def test_a_bot_that_breaks_a_house_rule_is_not_and_is_told_what_to_mend(club: Path) -> None:
     done = referee("submit", "forced.py", "club.toml", *QUICK)
     assert done.exit_code == CheckExit.FAILS
-    assert "Not entered. Mend AF-BID-004 and submit it again" in done.output
+    assert "Not entered. Fix AF-BID-004 and submit it again" in done.output
     assert club.read_text("utf-8") == DEFINITION
     assert not club.with_suffix(".checked.json").exists()
 

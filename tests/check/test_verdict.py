@@ -263,7 +263,7 @@ def test_an_expired_excuse_fails() -> None:
     judged = judge(failing(), Witnesses(), baseline=known)
     assert judged.rows[0].verdict is Verdict.FAIL
     assert judged.baseline == (
-        "baseline.toml:3: AF-PLAY-003 was accepted until 2026-05-31: mend the bot, or delete this entry",
+        "baseline.toml:3: AF-PLAY-003 was accepted until 2026-05-31: fix the bot, or delete this entry",
     )
     still = judge(failing(), Witnesses(), baseline=baseline(excuse("AF-PLAY-003", expires=DAY)))
     assert still.exit_code is CheckExit.CONFORMS
@@ -272,7 +272,7 @@ def test_an_expired_excuse_fails() -> None:
 def test_an_excuse_for_no_rule_fails() -> None:
     judged = judge(failing(), Witnesses(), baseline=baseline(excuse("AF-PLAY-003"), excuse("AF-PLAY-999")))
     assert judged.exit_code is CheckExit.FAILS
-    assert judged.baseline == ("baseline.toml:3: AF-PLAY-999 is no rule: delete this entry",)
+    assert judged.baseline == ("baseline.toml:3: AF-PLAY-999 is not a rule: delete this entry",)
 
 
 def test_a_baseline_cannot_excuse_what_never_ran() -> None:

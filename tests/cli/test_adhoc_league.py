@@ -49,12 +49,12 @@ def test_bots_of_one_name_play_under_two(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("show x", "'x' is no whole number"),
-        ("show 1.5", "'1.5' is no whole number"),
+        ("show x", "'x' is not a whole number"),
+        ("show 1.5", "'1.5' is not a whole number"),
         ("show 0", "0 is too small: at least 1"),
         ("play random -n 0", "0 is too small: at least 1"),
         ("play random -o foo", "'foo' is not one of 'rich', 'plain', 'json'"),
-        ("check random --seconds x", "'x' is no number"),
+        ("check random --seconds x", "'x' is not a number"),
         ("check random --move-ms 99999999999", "99999999999 is too large: at most"),
     ],
 )

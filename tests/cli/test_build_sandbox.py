@@ -203,7 +203,7 @@ def test_a_home_that_leads_out_of_the_folder_is_refused(link: str, tmp_path: Pat
     (folder / link).symlink_to(tmp_path / "elsewhere")
     done = referee(tmp_path, "build", "mine", "-q")
     assert done.returncode == (2 if link == HOME else 1)
-    assert ("a link to a folder outside" if link == HOME else "is no folder: remove it") in done.stderr
+    assert ("a link to a folder outside" if link == HOME else "is not a folder: remove it") in done.stderr
     assert not list((tmp_path / "elsewhere").iterdir())
 
 

@@ -30,7 +30,7 @@ def empty(path: Path) -> None:
 
 
 def text(path: Path) -> None:
-    path.write_text("This is no league, however long one looks at it.\n" * 300)
+    path.write_text("This is not a league, however long one looks at it.\n" * 300)
 
 
 def foreign(path: Path) -> None:

@@ -1,4 +1,4 @@
-"""How commands end: one list of exit codes, one sentence for what a user can mend, nothing left behind."""
+"""How commands end: one list of exit codes, one sentence for what a user can put right, nothing left behind."""
 
 import os
 import resource

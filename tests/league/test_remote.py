@@ -324,7 +324,7 @@ def test_a_bot_is_started_by_hand_with_what_the_referee_prints(tmp_path: Path, w
         (("--listen", "localhost:0", "--tls-cert", "certificate.pem", "--tls-key", "other.pem"), "is not the key of"),
         (("--listen", "localhost:0", "--tls-cert", "expired.pem", "--tls-key", "other.pem"), "has expired"),
         (("--listen", "localhost:99999"), "a port is a number from 1 to 65535"),
-        (("--listen", "192.0.2.1:7400", "--insecure"), "is no address of this machine"),
+        (("--listen", "192.0.2.1:7400", "--insecure"), "is not an address of this machine"),
     ],
 )
 def test_what_no_bot_could_reach_or_trust_is_refused_before_anything_is_promised(

@@ -100,7 +100,7 @@ def test_an_unknown_name_is_answered_with_the_nearest(name: str, hint: str) -> N
     with pytest.raises(RuleSetError) as caught:
         variant(name)
     assert caught.value.field == "variant"
-    assert f"{name!r} is no variant; {hint}" in str(caught.value)
+    assert f"{name!r} is not a variant; {hint}" in str(caught.value)
 
 
 def test_what_the_turned_up_games_change() -> None:

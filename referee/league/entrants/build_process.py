@@ -207,7 +207,7 @@ def _home(step: BuildStep) -> Path:
     try:
         for place in (home, home / "tmp"):
             if place.is_symlink() or (place.exists() and not place.is_dir()):
-                raise LaunchError(f"{place} is no folder: remove it, it is the home of the build")
+                raise LaunchError(f"{place} is not a folder: remove it, it is the home of the build")
             if not place.exists():
                 place.mkdir(mode=0o700)
                 if os.geteuid() == 0:

@@ -172,7 +172,7 @@ class Runner:
             play(todo)
             self._void_withdrawn()
             if self._store.sets_of(ids) == before and not self._stopping.is_set():
-                raise LeagueError("no game could be finished; see the lines above, mend that, and: referee resume")
+                raise LeagueError("no game could be finished; see the lines above, fix that, then: referee resume")
             if ahead:
                 ahead.back(todo)
             games = sum(len(planned.rotations) for planned in todo)

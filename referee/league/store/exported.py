@@ -47,13 +47,13 @@ class Exported:
         self._folder = folder
         if not os.path.lexists(folder / MANIFEST):
             raise NoLeagueError(
-                f"{folder} is no export of a league: it has no {MANIFEST}; name a league's file, or its export"
+                f"{folder} is not an export of a league: it has no {MANIFEST}; name a league's file, or its export"
             )
         with self._open(MANIFEST) as file:
             try:
                 read_json(file.read(MOST_BYTES + 1))
             except TextError as error:
-                raise NoLeagueError(f"{folder / MANIFEST} is no export of a league: {error}") from None
+                raise NoLeagueError(f"{folder / MANIFEST} is not an export of a league: {error}") from None
         manifest = self._read(MANIFEST)
         self._first = manifest.get("format") == FIRST_FORMAT
         if not self._first and manifest.get("format") != FORMAT:
@@ -176,7 +176,7 @@ class Exported:
             handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe would keep us for ever
             if not stat.S_ISREG(os.fstat(handle).st_mode):
                 os.close(handle)
-                raise NoLeagueError(f"{path} cannot be read: it is no plain file")
+                raise NoLeagueError(f"{path} cannot be read: it is not a regular file")
             return os.fdopen(handle, "rb")
         except OSError as error:
             raise NoLeagueError(f"{path} cannot be read: {error.strerror}") from None

@@ -34,7 +34,7 @@ def read_json(data: bytes | str) -> Any:
 
 
 def _refuse(name: str) -> Any:
-    raise TextError(f"no JSON: {name} is no number")
+    raise TextError(f"no JSON: {name} is not a number")
 
 
 def _finite(text: str) -> float:

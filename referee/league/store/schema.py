@@ -75,7 +75,7 @@ class StoreError(Exception):
 
 
 class NoLeagueError(StoreError):
-    """There is no league, and no export of one, where it was looked for: no file, one that cannot be read, another kind."""
+    """There is not a league, and no export of one, where it was looked for: no file, one that cannot be read, another kind."""
 
 
 class NoGameError(StoreError):
@@ -95,7 +95,7 @@ def check_file(path: Path) -> None:
             f"{path} is a folder, not the file of a league: name the file that run has made, such as leagues/NAME.sqlite"
         )
     if not stat.S_ISREG(found.st_mode):
-        raise NoLeagueError(f"{path} is no plain file, and so no league")
+        raise NoLeagueError(f"{path} is not a regular file, and so no league")
     if not found.st_size:
         raise NoLeagueError(f"{path} is empty, and so no league: put a copy of it in its place, or remove it")
     if not os.access(path, os.R_OK):
@@ -112,7 +112,7 @@ def check_tables(path: Path, db: sqlite3.Connection) -> None:
     missing = [name for name, made in TABLES.items() if made.startswith("CREATE TABLE") and name not in known]
     if missing:
         raise StoreError(
-            f"{path} is no league, or damaged: it has no table {', '.join(missing)}; put a copy of it in its place"
+            f"{path} is not a league, or damaged: it has no table {', '.join(missing)}; put a copy of it in its place"
         )
     foreign = [f"{kind} {name}" for kind, name, _ in made if kind == "trigger"]
     foreign += [
@@ -120,7 +120,7 @@ def check_tables(path: Path, db: sqlite3.Connection) -> None:
     ]
     if foreign:
         raise StoreError(
-            f"{path} is no league, or was tampered with: {foreign[0][:80]!r} is not as a referee makes it; put a copy of it in its place"
+            f"{path} is not a league, or was tampered with: {foreign[0][:80]!r} is not as a referee makes it; put a copy of it in its place"
         )
 
 
@@ -155,5 +155,5 @@ def check_version(path: Path, db: sqlite3.Connection) -> int:
             "update Referee"
         )
     if version < 1:
-        raise NoLeagueError(f"{path} is no league: a database without the tables of one")
+        raise NoLeagueError(f"{path} is not a league: a database without the tables of one")
     return version

@@ -463,7 +463,7 @@ def _unopened(path: Path, error: sqlite3.DatabaseError | StoreError) -> StoreErr
         return error
     if isinstance(error, sqlite3.OperationalError):
         return StoreError(f"{path} cannot be opened: {error}. Is the disk full, or the folder not yours to write to?")
-    return NoLeagueError(f"{path} is no league: {error}")
+    return NoLeagueError(f"{path} is not a league: {error}")
 
 
 def _write_durably(path: Path, db: sqlite3.Connection) -> None:

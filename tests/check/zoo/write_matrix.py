@@ -14,7 +14,7 @@ END: Final = "<!-- zoo:end -->\n"
 HEAD: Final = """\
 The zoo holds {bad} faulty bots, each a correct bot with one decision changed, and {good} that are odd but
 correct. Every faulty one has to fail its own rule **and no other**; no good one may ever be flagged. `tests/check/test_kill_matrix.py`
-holds that in continuous integration, and that every witness fails again with the bot as it is and not with a mended one; `python -m tests.check.zoo.write_matrix` writes this part of the page.
+holds that in continuous integration, and that every witness fails again with the bot as it is and not with a fixed one; `python -m tests.check.zoo.write_matrix` writes this part of the page.
 
 There is a faulty bot for every rule that binds a bot, but for one: a fifth suit cannot be said on the wire, so who names one breaks
 AF-PROTO-003 and not AF-TRUMP-002.
