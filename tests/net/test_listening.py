@@ -129,13 +129,13 @@ def test_a_file_that_may_not_be_read_is_named(tmp_path: Path) -> None:
         ("::1:7400", "in brackets"),
         ("unix:/run/a.sock", "that is a file"),
         ("/run/a.sock", "that is a file"),
-        ("local host:7400", "no name of a machine"),
-        ("http://localhost:7400", "no name of a machine"),
-        ("x" * 300 + ":7400", "no name of a machine"),
+        ("local host:7400", "is not the name of a machine"),
+        ("http://localhost:7400", "is not the name of a machine"),
+        ("x" * 300 + ":7400", "is not the name of a machine"),
         ("a..b:7400", "no machine is known by the name"),
         ("no-such-machine.invalid:7400", "no machine is known by the name"),
         ("192.0.2.1:7400", "is not an address of this machine"),
-        ("\x1b[31mred:7400", "no name of a machine"),
+        ("\x1b[31mred:7400", "is not the name of a machine"),
     ],
 )
 def test_an_address_that_cannot_be_had_is_refused_with_the_remedy(text: str, said: str) -> None:
