@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from itertools import zip_longest
-from typing import Annotated, Any, NotRequired, TypedDict
+from typing import Annotated, Any, NamedTuple, NotRequired, TypedDict
 
 from referee.cards import cards_text, hand_text, parse_cards
 from referee.rules import (
@@ -490,17 +490,27 @@ def _confirm(part: str, ours: object, recorded: object) -> None:
 _NOTHING: Any = object()
 
 
+class Difference(NamedTuple):
+    """Where two JSON values part: the path, and what each has there (``None`` where it has nothing)."""
+
+    path: str
+    ours: Any
+    theirs: Any
+
+
+def same_value(ours: Any, theirs: Any) -> bool:
+    """Whether two JSON values are equal and of one type: 1 is not true, nor 1.0."""
+    return type(ours) is type(theirs) and bool(ours == theirs)
+
+
 def first_difference(
-    ours: Any,
-    theirs: Any,
-    path: str = "",
-    same: Callable[[Any, Any], bool] = lambda a, b: type(a) is type(b) and a == b,
-) -> tuple[str, Any, Any] | None:
+    ours: Any, theirs: Any, path: str = "", same: Callable[[Any, Any], bool] = same_value
+) -> Difference | None:
     """The first place where two JSON values differ, with both values there (``None`` where one has nothing, which differs from
     a ``None`` that stands there).
 
     >>> first_difference({"deals": [{"dealer": 0}]}, {"deals": [{"dealer": 3}]})
-    ('deals[0].dealer', 0, 3)
+    Difference(path='deals[0].dealer', ours=0, theirs=3)
     """
     if isinstance(ours, list) and isinstance(theirs, list):
         pairs = [(f"{path}[{i}]", a, b) for i, (a, b) in enumerate(zip_longest(ours, theirs, fillvalue=_NOTHING))]
@@ -511,15 +521,15 @@ def first_difference(
         ]
     else:
         known = ours is not _NOTHING and theirs is not _NOTHING
-        told = (path, None if ours is _NOTHING else ours, None if theirs is _NOTHING else theirs)
-        return None if known and same(ours, theirs) else told
+        if known and same(ours, theirs):
+            return None
+        return Difference(path, None if ours is _NOTHING else ours, None if theirs is _NOTHING else theirs)
     found = (first_difference(a, b, where, same) for where, a, b in pairs)
     return next((one for one in found if one), None)
 
 
-def _told(found: tuple[str, Any, Any]) -> str:
-    path, ours, theirs = found
-    return f"{path}: the record says {theirs!r}, the umpire {ours!r}"
+def _told(found: Difference) -> str:
+    return f"{found.path}: the record says {found.theirs!r}, the umpire {found.ours!r}"
 
 
 _WITHHELD = ("names", "league", "set", "rotation", "redeal", "game")

@@ -8,7 +8,7 @@ worth, who has won. Here its words (cards as text, suits as letters, parties) an
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from google.protobuf.message import DecodeError
 
@@ -205,8 +205,8 @@ class _Judge:
     def _close(self, deal: OracleDeal, outcome: Outcome) -> None:
         if deal.result is None:
             raise self._differ("the end of the deal", "over", f"{_asked(deal)} decides {deal.kind}")
-        for what, umpire, oracle in _compared(outcome, deal.result, self.rules):
-            self._same(what, umpire, oracle)
+        for both in _compared(outcome, deal.result, self.rules):
+            self._same(both.what, both.umpire, both.oracle)
         self.game.close(deal)
 
     def finish(self) -> None:
@@ -291,26 +291,34 @@ def _spoken(log: DealLog) -> Iterator[Event]:
         last = kind if kind in _SPOKEN else last
 
 
-def _compared(outcome: Outcome, result: OracleResult, rules: RuleSet) -> Iterator[tuple[str, object, object]]:
-    """What both say of a deal that is over: (what, the umpire, the oracle)."""
-    yield "no card played", outcome.ending in (Ending.THROWN_IN, Ending.SET_BACK), result.thrown_in
-    yield "redeal", outcome.ending is Ending.VOID, result.redeal
-    yield "pitcher", outcome.pitcher, result.pitcher
-    yield "bid", outcome.bid, result.bid or 0
+class Opinions(NamedTuple):
+    """What the umpire and the second engine say of one thing."""
+
+    what: str
+    umpire: object
+    oracle: object
+
+
+def _compared(outcome: Outcome, result: OracleResult, rules: RuleSet) -> Iterator[Opinions]:
+    """What both say of a deal that is over."""
+    yield Opinions("no card played", outcome.ending in (Ending.THROWN_IN, Ending.SET_BACK), result.thrown_in)
+    yield Opinions("redeal", outcome.ending is Ending.VOID, result.redeal)
+    yield Opinions("pitcher", outcome.pitcher, result.pitcher)
+    yield Opinions("bid", outcome.bid, result.bid or 0)
     if outcome.ending is Ending.PLAYED:
-        yield "trump", None if outcome.trump is None else SUITS[outcome.trump], result.trump
+        yield Opinions("trump", None if outcome.trump is None else SUITS[outcome.trump], result.trump)
     # What is scored at once stands among the umpire's awards; the oracle keeps it to the deltas.
     awards = [award for award in outcome.awards if award.item not in AT_ONCE]
     seats: Mapping[str, int] = {_ITEMS[award.item]: award.seat for award in awards}
     owners = {item: _side(rules, seat) for item, seat in seats.items()}
-    yield "items", owners, {item: side for item, side in result.items.items() if side is not None}
+    yield Opinions("items", owners, {item: side for item, side in result.items.items() if side is not None})
     for item, seat in result.item_seats.items():
         if seat is not None:
-            yield f"seat of {item}", seats[item], seat
-    yield "made", _by_side(rules, outcome, [(award.seat, award.points) for award in awards]), result.made
-    yield "pips", list(outcome.pips), _by_side(rules, outcome, enumerate(result.pips))
-    yield "deltas", list(outcome.deltas), result.deltas
-    yield "set back", outcome.set_back, result.set_back
+            yield Opinions(f"seat of {item}", seats[item], seat)
+    yield Opinions("made", _by_side(rules, outcome, [(award.seat, award.points) for award in awards]), result.made)
+    yield Opinions("pips", list(outcome.pips), _by_side(rules, outcome, enumerate(result.pips)))
+    yield Opinions("deltas", list(outcome.deltas), result.deltas)
+    yield Opinions("set back", outcome.set_back, result.set_back)
 
 
 def _by_side(rules: RuleSet, outcome: Outcome, figures: Iterable[tuple[int, int]]) -> list[int]:

@@ -8,12 +8,11 @@ and deal; the others are counted.
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from referee import __version__
 from referee.league.league import League, LeagueError, plan_of, read_league
 from referee.league.schedule.schedule import Schedule
-from referee.league.store import Exported, FixtureRow, GameRow, SetRow, Source, StoreError
+from referee.league.store import Exported, FixtureRow, GameRow, RulingLine, SetRow, Source, StoreError
 from referee.verification.receipts import check_receipts, read_receipts
 from referee.verification.result import Check, Divergence, Findings, VerificationCounts, VerificationResult, shown
 from referee.verification.verify_export import check_export
@@ -187,11 +186,11 @@ def _of_present_packs(games: Iterable[GameRow], sets: Mapping[str, SetRow]) -> l
 
 
 def _by_game(
-    rulings: Iterable[Mapping[str, Any]], games: Sequence[GameRow]
-) -> tuple[dict[int, list[Mapping[str, Any]]], list[Divergence]]:
+    rulings: Iterable[RulingLine], games: Sequence[GameRow]
+) -> tuple[dict[int, list[RulingLine]], list[Divergence]]:
     """The rows of rulings by game, in the order in which they are kept; and those that are of no game, or not in order."""
     numbers, last = {game.number: game for game in games}, 0
-    by_game: dict[int, list[Mapping[str, Any]]] = {}
+    by_game: dict[int, list[RulingLine]] = {}
     misplaced = []
     for row in rulings:
         game = numbers.get(row["game"])

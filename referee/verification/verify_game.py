@@ -8,13 +8,14 @@ from typing import Any, Final
 from referee.cards import cards_text
 from referee.league.plan import GamePlan, LeaguePlan
 from referee.league.standings import summarise
-from referee.league.store import FixtureRow, GameRow
+from referee.league.store import FixtureRow, GameRow, RulingLine
 from referee.rules import RuleSet, RuleSetError
 from referee.rules.actions import seat_text
 from referee.umpire.fallback_player import fallback_move
 from referee.umpire.faults import Fault
 from referee.umpire.record import (
     FORMAT,
+    Difference,
     Record,
     RecordError,
     canonical,
@@ -90,7 +91,7 @@ OVERRUN_US: Final = 1_000_000
 
 
 def check_game(
-    case: StoredGame, rulings: Sequence[Mapping[str, Any]] | None, *, lenient: bool = False, older: bool = True
+    case: StoredGame, rulings: Sequence[RulingLine] | None, *, lenient: bool = False, older: bool = True
 ) -> Checked:
     """Verifies one game. ``rulings`` are its stored rows, ``None`` where none are kept.
 
@@ -129,7 +130,7 @@ def _header(case: StoredGame, older: bool) -> Divergence | None:
     }
     found = first_difference(expected, {key: case.unchecked.get(key) for key in expected})
     if found:
-        return case.differs(Check.RECORD, found[0], found[2], found[1])
+        return case.differs(Check.RECORD, found.path, found.theirs, found.ours)
     return _rules(case, spec.rules, older)
 
 
@@ -143,8 +144,8 @@ def _rules(case: StoredGame, rules: RuleSet, older: bool) -> Divergence | None:
             return None  # written by a version that knew fewer house rules
     except RuleSetError:
         pass
-    path, ours, theirs = first_difference(expected, stored) or ("", expected, stored)
-    return case.differs(Check.RECORD, f"rules.{path}", theirs, ours)
+    found = first_difference(expected, stored) or Difference("", expected, stored)
+    return case.differs(Check.RECORD, f"rules.{found.path}", found.theirs, found.ours)
 
 
 def _packs(case: StoredGame) -> Divergence | None:
@@ -203,9 +204,9 @@ def _rebuilt(case: StoredGame, table: Table) -> Divergence | None:
     again["rules"] = case.record["rules"]
     if canonical(again) == canonical(case.record):
         return None
-    path, ours, theirs = first_difference(again, case.record) or ("the text", "canonical", "written otherwise")
-    place = re.match(r"deals\[(\d+)\]", path)
-    return case.differs(Check.REPLAY, path, theirs, ours, int(place[1]) + 1 if place else 0)
+    found = first_difference(again, case.record) or Difference("the text", "canonical", "written otherwise")
+    place = re.match(r"deals\[(\d+)\]", found.path)
+    return case.differs(Check.REPLAY, found.path, found.theirs, found.ours, int(place[1]) + 1 if place else 0)
 
 
 def _judged(case: StoredGame, table: Table, first: Divergence | None) -> tuple[Judged | None, Divergence | None]:
@@ -235,11 +236,11 @@ def _true_row(case: StoredGame, table: Table | None, found: list[Divergence]) ->
         summary = summarise(table, case.fixture.seats, case.fixture.set_id)
         differs = first_difference(summary, row.summary)
         if differs:
-            found.append(case.differs(Check.SUMMARY, differs[0], differs[2], differs[1]))
+            found.append(case.differs(Check.SUMMARY, differs.path, differs.theirs, differs.ours))
     return replace(row, record_digest=own, result_digest=result, summary=summary)
 
 
-def _rulings(case: StoredGame, rulings: Sequence[Mapping[str, Any]] | None) -> Divergence | None:
+def _rulings(case: StoredGame, rulings: Sequence[RulingLine] | None) -> Divergence | None:
     """The rows of rulings say what the record says."""
     irregular = case.unchecked.get("irregular")
     if rulings is None or not isinstance(irregular, list):
@@ -249,8 +250,7 @@ def _rulings(case: StoredGame, rulings: Sequence[Mapping[str, Any]] | None) -> D
     found = first_difference(expected, stored)
     if found is None:
         return None
-    path, ours, theirs = found
-    return case.differs(Check.RULING, f"rulings{path}", theirs, ours)
+    return case.differs(Check.RULING, f"rulings{found.path}", found.theirs, found.ours)
 
 
 def _ruling_row(case: StoredGame, number: int, entry: Any) -> dict[str, Any]:

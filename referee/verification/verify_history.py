@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from referee.league.league import League
 from referee.league.progress import (
@@ -36,8 +36,8 @@ def check_entrants(league: League, entrants: Mapping[str, Mapping[str, Any]], fo
     """Names, copies, digests and commands of the entrants are those of programs or of remote bots, as the definition says."""
     definition = league.definition
     for key, about in entrants.items():
-        for what, says, should in _of_an_entrant(key, about, entrants):
-            found.differ(Check.ENTRANT, f"{what} of {shown(key)}", says, should)
+        for claim in _claims_of(key, about, entrants):
+            found.differ(Check.ENTRANT, f"{claim.what} of {shown(key)}", claim.says, claim.should)
         withdrawn = about.get("withdrawn")
         if withdrawn is not None and not (isinstance(withdrawn, str) and withdrawn):
             found.differ(Check.ENTRANT, f"why {shown(key)} was withdrawn", withdrawn, "a reason, or nothing")
@@ -53,27 +53,33 @@ def check_entrants(league: League, entrants: Mapping[str, Mapping[str, Any]], fo
             found.differ(Check.ENTRANT, f"{name} of {shown(key)}", about.get(name), should)
 
 
-def _of_an_entrant(
-    key: str, about: Mapping[str, Any], entrants: Mapping[str, Any]
-) -> Iterator[tuple[str, object, object]]:
-    """What an entrant says of itself, and what it should: (what, said, should)."""
+class Claim(NamedTuple):
+    """What stands in a league of a thing, and what should stand there."""
+
+    what: str
+    says: object
+    should: object
+
+
+def _claims_of(key: str, about: Mapping[str, Any], entrants: Mapping[str, Any]) -> Iterator[Claim]:
+    """What an entrant says of itself."""
     base, _, copy = key.partition("#")
-    yield "name", about.get("name"), base
+    yield Claim("name", about.get("name"), base)
     copied = copy.isdecimal() and str(int(copy)) == copy and int(copy) >= 2 and base in entrants
     if copy:
-        yield "number of the copy", copy, copy if copied else "2, 3 ... of an entrant of that name"
-    yield "first copy", about.get("copy_of"), base if copy else None
+        yield Claim("number of the copy", copy, copy if copied else "2, 3 ... of an entrant of that name")
+    yield Claim("first copy", about.get("copy_of"), base if copy else None)
     local = not about.get("remote")
     digest = about.get("digest")
     sound = isinstance(digest, str) and (_DIGEST.fullmatch(digest) if local or about.get("partner") else digest == "")
-    yield "digest", digest, digest if sound else "64 hexadecimal digits" if local else ""
+    yield Claim("digest", digest, digest if sound else "64 hexadecimal digits" if local else "")
     argv = about.get("argv")
     words = isinstance(argv, list) and all(isinstance(word, str) for word in argv) and bool(argv) is local
-    yield "command", argv, argv if words else "a program and its arguments" if local else []
-    yield "folder", about.get("folder") is not None, local
+    yield Claim("command", argv, argv if words else "a program and its arguments" if local else [])
+    yield Claim("folder", about.get("folder") is not None, local)
     partner = about.get("partner")
     if partner is not None:
-        yield "partner", partner.get("copy_of") is None or "#" in partner["key"], True
+        yield Claim("partner", partner.get("copy_of") is None or "#" in partner["key"], True)
 
 
 def check_facts(league: League, schedule: Schedule, sets: Mapping[str, SetRow], found: Findings) -> None:

@@ -33,12 +33,12 @@ def check_definition(league: League, found: Findings, published: str | None) -> 
     found.differ(Check.DEFINITION, "digest of the definition", facts["digest"], digest)
     changed = first_difference(definition.canonical(), facts["definition"])
     if changed:
-        found.differ(Check.DEFINITION, f"definition.{changed[0]}", changed[2], changed[1])
+        found.differ(Check.DEFINITION, f"definition.{changed.path}", changed.theirs, changed.ours)
     found.differ(Check.DEFINITION, "name of the league", league.name, definition.tournament.name)
     ours = object_in(facts, "code").get("referee") == __version__  # an earlier version knew fewer house rules
     rules = first_difference(rules_of(definition).as_dict(), facts["rules"] if ours else league.rules.as_dict())
     if rules:
-        found.differ(Check.DEFINITION, f"rules.{rules[0]}", rules[2], rules[1])
+        found.differ(Check.DEFINITION, f"rules.{rules.path}", rules.theirs, rules.ours)
     own = deals.commitment(league.master, digest)
     found.differ(Check.COMMITMENT, "commitment to master and definition", league.commitment, own)
     if published is not None:
@@ -72,7 +72,7 @@ def check_schedule(
     planned = [one.id for one in schedule.sets]
     odd = first_difference(planned, stored)
     if odd:
-        found.differ(Check.SCHEDULE, f"sets{odd[0]}", odd[2], odd[1])
+        found.differ(Check.SCHEDULE, f"sets{odd.path}", odd.theirs, odd.ours)
     rows = {row.id: row for row in source.fixtures()}
     for fixture in schedule.fixtures:
         row = FixtureRow(fixture.id, fixture.set_id, fixture.rotation, fixture.seats)
@@ -85,7 +85,7 @@ def check_schedule(
         )
     again = first_difference([one.id for one in schedule.fixtures], [row.id for row in source.fixtures()])
     if again and not rows:
-        found.differ(Check.SCHEDULE, f"fixtures{again[0]}", again[2], again[1])
+        found.differ(Check.SCHEDULE, f"fixtures{again.path}", again.theirs, again.ours)
     return schedule
 
 
@@ -250,7 +250,7 @@ def check_standings(
         found.differ(Check.STANDINGS, "resamples", resamples, RESAMPLES)
     odd = first_difference(ours, stored, "", _close)
     if odd:
-        found.add(Divergence(check=Check.STANDINGS, what=odd[0], says=shown(odd[2]), should=shown(odd[1])))
+        found.add(Divergence(check=Check.STANDINGS, what=odd.path, says=shown(odd.theirs), should=shown(odd.ours)))
 
 
 _SETTLED: Final = ("measure", "sets", "games", "draw_probability", "tau", "skipped")
