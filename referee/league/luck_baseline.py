@@ -76,7 +76,7 @@ def _points(rules: RuleSet, seats: int, dealer: int, pack: tuple[Card, ...], ans
     while table.open is not None:
         table.answer(table.open.turn_id, answer(table.open), 0)
     scores = table.result.scores if table.result is not None else ()
-    return tuple(scores[seat % rules.sides if rules.sides else seat] for seat in range(seats))
+    return tuple(scores[rules.side(seat)] for seat in range(seats))
 
 
 def _fallback(extra: int, turn: Turn) -> Action:

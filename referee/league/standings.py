@@ -41,7 +41,7 @@ def summarise(table: Table, entrants: Sequence[str], set_id: str) -> GameSummary
         "decisions": table.steps,
         "places": list(result.places),
         "stakes": list(result.stakes),
-        "points": [result.scores[seat % sides if sides else seat] for seat in seats],
+        "points": [result.scores[table.spec.rules.side(seat)] for seat in seats],
         "forfeits": list(result.forfeits),
         "bids_made": made,
         "bids_set_back": set_back,

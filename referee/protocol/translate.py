@@ -11,9 +11,10 @@ from typing import Any
 
 from referee.cards import PACK, RANKS, TWO, cards_in, is_card, mask_of
 from referee.protocol import wire
-from referee.rules import Action, Award, Call, Ending, Keeps, Kind, RuleSet
+from referee.rules import Action, Award, Call, Ending, EndReason, Keeps, Kind, RuleSet
 from referee.umpire.events import DealClosed, Ruling, TableResult
 from referee.umpire.faults import Consequence, Fault
+from referee.umpire.table import FORFEIT
 from referee.umpire.view import Chair, Turn
 
 _CARDS = frozenset(PACK)
@@ -258,17 +259,17 @@ def _item(award: Award) -> wire.ItemScore:
 
 
 _GAME_ENDS = {
-    "smudge": wire.GAME_END_SMUDGE,
-    "pitcher first": wire.GAME_END_PITCHER_FIRST,
-    "by High": wire.GAME_END_COUNT_HIGH,
-    "by Low": wire.GAME_END_COUNT_LOW,
-    "by Jack": wire.GAME_END_COUNT_JACK,
-    "by Game": wire.GAME_END_COUNT_GAME,
-    "target reached": wire.GAME_END_TARGET,
-    "turned card": wire.GAME_END_TURN_UP,
-    "gift": wire.GAME_END_GIFT,
-    "cap of deals": wire.GAME_END_CAP,
-    "forfeit": wire.GAME_END_FORFEIT,
+    EndReason.SMUDGE: wire.GAME_END_SMUDGE,
+    EndReason.PITCHER_FIRST: wire.GAME_END_PITCHER_FIRST,
+    EndReason.COUNT_HIGH: wire.GAME_END_COUNT_HIGH,
+    EndReason.COUNT_LOW: wire.GAME_END_COUNT_LOW,
+    EndReason.COUNT_JACK: wire.GAME_END_COUNT_JACK,
+    EndReason.COUNT_GAME: wire.GAME_END_COUNT_GAME,
+    EndReason.TARGET: wire.GAME_END_TARGET,
+    EndReason.TURNED_CARD: wire.GAME_END_TURN_UP,
+    EndReason.GIFT: wire.GAME_END_GIFT,
+    EndReason.CAP: wire.GAME_END_CAP,
+    FORFEIT: wire.GAME_END_FORFEIT,
 }
 
 

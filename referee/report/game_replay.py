@@ -112,7 +112,7 @@ class GameReplay:
 
     def side(self, seat: int) -> int:
         """The side that a seat plays for."""
-        return seat % self.rules.sides if self.rules.sides else seat
+        return self.rules.side(seat)
 
     def side_name(self, side: int) -> str:
         """The names of those who play for a side."""

@@ -311,7 +311,7 @@ class Table:
         return outputs
 
     def _side(self, seat: int) -> int:
-        return seat % self.spec.rules.sides if self.spec.rules.sides else seat
+        return self.spec.rules.side(seat)
 
     def _close(self, result: GameResult, outputs: list[Output]) -> None:
         if self.forfeits:

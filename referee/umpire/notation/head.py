@@ -29,7 +29,7 @@ def head(record: Record, style: Style) -> Iterator[str]:
 
 def _player(seat: int, name: str, record: Record, rules: RuleSet) -> str:
     result = record["result"]
-    score = result["scores"][seat % rules.sides if rules.sides else seat]
+    score = result["scores"][rules.side(seat)]
     line = f"{seat + 1}  {name}  {score:>5d}  {result['places'][seat]:>5d}"
     if any(result["stakes"]):
         line += f"  {result['stakes'][seat]:>+6d}"

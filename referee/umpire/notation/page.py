@@ -197,7 +197,7 @@ class Page:
         worth = f" ({award.points})" if award.points != 1 else ""
         owner = seat_text(award.seat)
         if award.item == "game" and award.card is None and self._rules.sides:
-            owner = party(award.seat % self._rules.sides, self._rules, self._seats)
+            owner = party(self._rules.side(award.seat), self._rules, self._seats)
         return f"{award.item.capitalize()}{card} {owner}{worth}"
 
 
