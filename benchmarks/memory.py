@@ -13,8 +13,8 @@ from pathlib import Path
 from referee.deals import deal_key, seeded_master, shuffle
 from referee.league.play.leg import random_ids
 from referee.league.standings import summarise
-from referee.net.dispatcher import Dispatcher
-from referee.net.session import TurnSession
+from referee.net.connection import TurnSession
+from referee.net.dispatcher import Dispatcher, GameObserver
 from referee.protocol import wire
 from referee.rules import variant
 from referee.umpire.events import GameSpec
@@ -31,17 +31,17 @@ def resident_mib() -> float:
     return int(Path("/proc/self/statm").read_text().split()[1]) * 4096 / 2**20
 
 
-class Play:
+class Play(GameObserver):
     """Keeps a number of tables going until enough deals are played."""
 
     def __init__(self, deals: int) -> None:
         self.left, self.deals, self.opened = deals, 0, 0
         self.rules = variant("auction-pitch").with_rules({"max_deals": 20})
         self.master, self.ids = seeded_master("memory"), random_ids()
-        self.dispatcher = Dispatcher(self.finish)
+        self.dispatcher = Dispatcher(self)
         self.sessions = [TurnSession(5_000_000) for _ in range(4)]
 
-    def finish(self, table: Table) -> Record:
+    def finished(self, table: Table) -> Record:
         """Writes the record as a league would, and lets it go."""
         record = write_record(table, {})
         canonical(record)

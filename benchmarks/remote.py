@@ -51,6 +51,12 @@ class Silent:
         self.p99_us = 0
         self.wrong: list[str] = []
         self.seated: set[str] = set()
+        self.address, self.tokens = "", list[str]()
+
+    def remote(self, _entrant: str, address: str, token: str) -> None:
+        """Where a bot dials in."""
+        self.address = address
+        self.tokens.append(token)
 
     def game(self, _game: GamePlan, summary: dict[str, int]) -> None:
         """Counts."""
@@ -175,11 +181,9 @@ async def league(folder: Path, number: int, games: int, unknown: int) -> tuple[f
             for row in rows
         ]
         event_sink.begin(plans)
-        arena = Arena(plan, lambda key, fault, text: heard.wrong.append(f"{key} {fault} {text}"))
-        told: dict[str, str] = {}
-        await arena.open({(key, 0): lambda address, token: told.__setitem__(token, address) for key in keys})
-        target = next(iter(told.values())).removeprefix("tcp:")
-        with clients(target, list(told), unknown):
+        arena = Arena(plan, event_sink)
+        await arena.open({(key, 0) for key in keys})
+        with clients(heard.address.removeprefix("tcp:"), heard.tokens, unknown):
             await asyncio.gather(*(supervisor.settled.wait() for supervisor in arena.supervisors.values()))
             leg = Leg(plan, plans, event_sink, asyncio.Event(), arena)
             before, started = resource.getrusage(resource.RUSAGE_SELF), time.perf_counter()

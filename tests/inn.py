@@ -9,11 +9,12 @@ from typing import Any, Final
 import grpc
 import grpc.aio
 
-from referee.net.connection import BotConnection, JoinTerms
-from referee.net.server import SERVICE, Endpoint, GameServer, monotonic_us
+from referee.net.connection import BotConnection, ConnectionObserver, JoinTerms
+from referee.net.server import SERVICE, Endpoint, GameServer, ServerObserver, monotonic_us
 from referee.protocol import wire
 from referee.umpire.events import TimeLimits
 from referee.umpire.faults import Fault
+from referee.umpire.table import Table
 from tests.program import PATIENCE
 from tests.umpires import MOVE_US, Book, answers_to, new_table
 
@@ -24,22 +25,46 @@ SHORT: Final = TimeLimits(50_000, 0, 0)
 LONG: Final = TimeLimits(60_000_000, 0, 0)
 
 
-class Inn:
+class Told(ConnectionObserver):
+    """Tells the inn what a supervisor would be told."""
+
+    def __init__(self, inn: "Inn", connection: BotConnection) -> None:
+        self.inn, self.connection = inn, connection
+
+    def stream_lost(self) -> None:
+        self.inn.losses.append(self.connection.terms.name)
+
+    def faulted(self, fault: Fault, sentence: str) -> None:
+        self.inn.faults.append((self.connection.terms.name, fault, sentence))
+
+    def hung(self) -> None:
+        self.inn.hung.append(self.connection)
+
+
+class Inn(ServerObserver):
     """A host with connections, and an endpoint for each or one for all."""
 
     def __init__(self, folder: Path, asked_at_once: int = 0) -> None:
         self.folder = folder
         self.book = Book()
-        self.host = GameServer(self.book.dispatcher, asked_at_once)
+        self.host = GameServer(self.book.dispatcher, asked_at_once, self)
         self.connections: list[BotConnection] = []
         self.faults: list[tuple[str, Fault, str]] = []
         self.losses: list[str] = []
+        self.hung: list[BotConnection] = []
+        self.wrong: list[str] = []
+        self.replays = True
+
+    def may_replay(self, connection: BotConnection, table: Table) -> bool:
+        return self.replays
+
+    def wrong_tokens(self, sentence: str) -> None:
+        self.wrong.append(sentence)
 
     def connection(self, name: str, move_us: int = 10 * MOVE_US) -> BotConnection:
         told = JoinTerms(name, 0, ("auction-pitch",), wire.Joined(), move_us)
         connection = BotConnection(f"token-of-{name}", told, self.book.dispatcher.answered, monotonic_us)
-        connection.on_fault = lambda fault, sentence: self.faults.append((name, fault, sentence))
-        connection.on_loss = lambda: self.losses.append(name)
+        connection.observe(Told(self, connection))
         self.connections.append(connection)
         self.host.admit(connection)
         return connection
@@ -51,7 +76,7 @@ class Inn:
     def deal(self, number: int, *players: BotConnection) -> None:
         self.book.dispatcher.open(new_table(number, seats=len(players)), [connection.session for connection in players])
         for connection in players:
-            connection.games += 1
+            connection.begin_game()
         self.host.pump()
 
 

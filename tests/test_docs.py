@@ -41,7 +41,7 @@ from referee.rules.ruleset import meanings
 from referee.statistics.standings import standings
 from referee.umpire.events import GameSpec
 from referee.umpire.fallback_player import fallback_move
-from referee.umpire.record import replay, write_record
+from referee.umpire.record import replay
 from referee.umpire.table import Table
 from referee.umpire.view import Chair, Turn
 from referee.verification.result import Check
@@ -268,7 +268,7 @@ def play_game(choose: Any, game: str, seats: int) -> Table:
     )
     numbers = iter(range(1, 1 << 20))
     table = Table(spec, lambda number: shuffled(seeded((game, number))), numbers.__next__, fallback_move)
-    dispatcher = Dispatcher(lambda ended: write_record(ended, {}))
+    dispatcher = Dispatcher()
     dispatcher.open(table, [at_table(choose) for _ in range(seats)])
     assert table.result is not None
     return table

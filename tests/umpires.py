@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Any, Final
 
-from referee.net.dispatcher import Dispatcher
-from referee.net.session import PendingTurn
+from referee.net.connection import PendingTurn
+from referee.net.dispatcher import Dispatcher, GameObserver
 from referee.protocol import wire
 from referee.protocol.translate import move_message
 from referee.rules import variant
@@ -49,16 +49,20 @@ def new_table(
     )
 
 
-class Book:
+class Book(GameObserver):
     """Keeps what a dispatcher reports: it is the organiser of the tests."""
 
     def __init__(self) -> None:
         self.records: dict[str, Record] = {}
         self.void: dict[str, str] = {}
         self.rulings: list[tuple[str, Ruling]] = []
-        self.dispatcher = Dispatcher(self.finish, lambda table, ruling: self.rulings.append((table.spec.key, ruling)))
+        self.dispatcher = Dispatcher(self)
 
-    def finish(self, table: Table) -> Record | None:
+    def ruled(self, table: Table, ruling: Ruling) -> None:
+        """Keeps it with the key of its game."""
+        self.rulings.append((table.spec.key, ruling))
+
+    def finished(self, table: Table) -> Record | None:
         """Each game ends once."""
         key = table.spec.key
         assert key not in self.records

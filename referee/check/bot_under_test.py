@@ -12,15 +12,17 @@ from google.protobuf.message import DecodeError
 
 from referee.check.perturbations import Perturbation, poke_joined
 from referee.check.results import about_bytes
-from referee.net.connection import BotConnection, BotStream, JoinTerms
+from referee.net.connection import BotConnection, BotStream, JoinTerms, TurnAnswer, TurnSession
 from referee.net.dispatcher import Dispatcher
 from referee.net.http2 import RpcCall
-from referee.net.server import Endpoint, GameServer, monotonic_us
-from referee.net.session import TurnAnswer, TurnSession
-from referee.net.supervisor import GRACE_SECONDS, LocalSupervisor, Loss, Supervisor
+from referee.net.server import GameServer, monotonic_us
+from referee.net.supervisor import GRACE_SECONDS, LocalSupervisor, Loss, Supervisor, SupervisorObserver
 from referee.protocol import wire
 from referee.sandbox.exit_status import ExitStatus
 from referee.sandbox.launch import BotProcess
+from referee.umpire.faults import Fault
+
+NO_ANSWER: Final = Loss(Fault.TIMEOUT_MOVE, "It did not answer in time.")
 
 PATIENCE: Final = 2000
 """Strays in all, after which the session is ended as it would be in play."""
@@ -99,7 +101,7 @@ class CheckedConnection(BotConnection):
         strays = 0 if joining else session.strays - before
         self._strays += strays
         if self._strays < PATIENCE:
-            session.strays = 0  # each is told at once; a flood of them still ends the session
+            session.forget_strays()  # each is told at once; a flood of them still ends the session
         if stream.farewell is None or not joining:
             self.on_message(_faults_of(data, strays, self._answered) if strays > 0 else [])
         if joining and self.refusal:
@@ -128,8 +130,8 @@ class CheckedConnection(BotConnection):
 
     def fresh(self) -> None:
         """Before the bot is started again: a new session, and no farewell any more."""
-        self.leaving = False
-        self.games += 1
+        self.come_again()
+        self.begin_game()
         self.talk.said.clear()
 
 
@@ -183,11 +185,11 @@ class CheckServer(GameServer):
         self.sent_turns: Callable[[int], None] = lambda _count: None
         self._talk = talk
 
-    def _authenticate(self, endpoint: Endpoint, call: RpcCall) -> BotConnection | None:
+    def authenticate(self, call: RpcCall, owner: BotConnection | None) -> BotConnection | None:
         """The connection whose token the call shows; what is wrong with a token that nobody has is kept for people."""
-        connection = super()._authenticate(endpoint, call)
+        connection = super().authenticate(call, owner)
         if connection is None and not self.wrong_token:
-            self.wrong_token = _about_token(call.metadata.get("authorization"), endpoint.owner)
+            self.wrong_token = _about_token(call.metadata.get("authorization"), owner)
         return connection
 
     def next_message(self, connection: BotConnection, stream: BotStream) -> bytes | None:
@@ -247,7 +249,7 @@ class LocalCheckSupervisor(LocalSupervisor):
         self, connection: BotConnection, dispatcher: Dispatcher, start: Callable[[], BotProcess], start_seconds: float
     ) -> None:
         """``start`` launches the process, which has ``start_seconds`` to join."""
-        super().__init__(connection, dispatcher, lambda _fault, _sentence: None, start, start_seconds)
+        super().__init__(connection, dispatcher, SupervisorObserver(), start, start_seconds)
         self.on_loss: Callable[[Loss], None] = lambda _loss: None
         self._watching: asyncio.Task[None] | None = None
         self.stumble = ""
@@ -260,6 +262,10 @@ class LocalCheckSupervisor(LocalSupervisor):
         if not failure:
             self._watching = asyncio.create_task(self._watch())
         return failure
+
+    def hung(self) -> None:
+        """It is late here, whoever is at fault: what that means is decided elsewhere."""
+        self.lost(NO_ANSWER)
 
     async def _watch(self) -> None:
         loss = await self._until_lost()
@@ -294,7 +300,7 @@ class RemoteCheckSupervisor(Supervisor):
 
     def __init__(self, connection: BotConnection, dispatcher: Dispatcher, wait_seconds: float) -> None:
         """``wait_seconds`` is how long it may take to dial in."""
-        super().__init__(connection, dispatcher, lambda _fault, _sentence: None)
+        super().__init__(connection, dispatcher, SupervisorObserver())
         self.on_loss: Callable[[Loss], None] = lambda _loss: None
         self._wait = wait_seconds
         self.stumble = ""
@@ -310,6 +316,10 @@ class RemoteCheckSupervisor(Supervisor):
             return f"It did not dial in within {wait:.0f} seconds. {self.connection.refusal}".strip()
         self._watching = asyncio.create_task(self._watch())
         return ""
+
+    def hung(self) -> None:
+        """It is late here, whoever is at fault: what that means is decided elsewhere."""
+        self.lost(NO_ANSWER)
 
     async def _watch(self) -> None:
         loss = await self._loss

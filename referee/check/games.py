@@ -17,8 +17,8 @@ from referee.check.position import GamePrefix, Position, Setting, seat_at, snaps
 from referee.check.requirements import breakable
 from referee.check.results import Cause, answer_is_legal, causes_of
 from referee.deals import deal_key, shuffle
-from referee.net.dispatcher import Choose, Dispatcher, InProcessPlayer, Player
-from referee.net.session import PendingTurn, Timeout, TurnAnswer, TurnSession
+from referee.net.connection import PendingTurn, Timeout, TurnAnswer, TurnSession
+from referee.net.dispatcher import Choose, Dispatcher, GameObserver, InProcessPlayer, Player
 from referee.protocol.translate import Malformed, game_started
 from referee.rules import Action, Game, RuleSet, Violation
 from referee.umpire.events import DealClosed, GameClosed, Output, Ruled, Voided
@@ -162,12 +162,12 @@ class CheckObserver:
     dealt: Callable[[], None] = field(default=lambda: None)
 
 
-class CheckDispatcher(Dispatcher):
+class CheckDispatcher(Dispatcher, GameObserver):
     """All tables of a check. ``bot`` is the session of the bot under test; ``askings`` are those still open."""
 
     def __init__(self, bot: Callable[[], TurnSession], setting: Setting) -> None:
         """``setting`` is what tables are made of."""
-        super().__init__(self._finished)
+        super().__init__(self)
         self.observer = CheckObserver()
         self.askings: dict[Table, Probe] = {}
         self._recent: deque[Probe] = deque(maxlen=_RECENT)
@@ -225,7 +225,7 @@ class CheckDispatcher(Dispatcher):
         players[asking.seat] = session
         self.askings[table] = asking
         self.seated[table] = players
-        session.games += 1
+        session.enter_game()
         if not asking.once:
             session.news(game_started(table.spec.chairs[asking.seat], table.spec.first_dealer))
         self._carry(table, outputs)
@@ -399,7 +399,7 @@ class CheckDispatcher(Dispatcher):
             return
         self._recent.append(asking)
         if self.seated.pop(table, None) is not None:
-            self._bot().games -= 1
+            self._bot().leave_game()
         table.open = None
         asking.done = True
         self.observer.closed(asking)
@@ -414,7 +414,7 @@ class CheckDispatcher(Dispatcher):
         for asking in list(self.askings.values()):
             self.close(asking)
 
-    def _finished(self, table: Table) -> Record | None:
+    def finished(self, table: Table) -> Record | None:
         """A game is over by itself."""
         asking = self.askings.pop(table, None)
         if asking is not None:

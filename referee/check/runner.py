@@ -6,13 +6,13 @@ import asyncio
 import contextlib
 import random
 import secrets
-import socket
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Self
 
 from referee.check.bot_under_test import (
+    NO_ANSWER,
     PARTING_SECONDS,
     CheckedConnection,
     CheckServer,
@@ -26,8 +26,8 @@ from referee.check.plan import Plan
 from referee.check.position import GamePrefix, Position, PositionError, Setting
 from referee.check.recorder import NOT_COUNTED, Recorder
 from referee.check.sampling import seats_of
-from referee.net.connection import JoinTerms
-from referee.net.session import TurnSession
+from referee.net.connection import REMOTE_LATENCY_US, JoinTerms, TurnSession
+from referee.net.server import local_address
 from referee.net.supervisor import Loss
 from referee.protocol import wire
 from referee.protocol.translate import rule_set_message
@@ -40,8 +40,6 @@ from referee.umpire.faults import Fault
 MOST_LOSSES = 5
 MOST_SILENCES = 2
 _TICK_S = 0.01
-_REMOTE_LATENCY_US = 500_000
-_NO_ANSWER = Loss(Fault.TIMEOUT_MOVE, "It did not answer in time.")
 
 
 class CheckRunner:
@@ -89,8 +87,6 @@ class CheckRunner:
         observer.broken = self.stop
         self.subject.on_join = self._on_join
         self.subject.on_message = recorder.message
-        self.host.on_hung = lambda _connection: self.supervisor.lost(_NO_ANSWER)
-        self.host.on_starving = lambda _connection, fault, sentence: self.supervisor.lost(Loss(fault, sentence))
         self.host.sent_turns = self._sent
 
     @property
@@ -110,7 +106,7 @@ class CheckRunner:
             rule_sets=[rule_set_message(rules, number) for number, rules in enumerate(self.told, 1)],
         )
         names = tuple(rules.name for rules in self.games)
-        latency = 0 if plan.command else _REMOTE_LATENCY_US
+        latency = 0 if plan.command else REMOTE_LATENCY_US
         start_us = int(plan.start_seconds * 1e6)
         return JoinTerms(plan.name, 0, names, joined, limits.move_us, plan.max_in_flight, latency, start_us)
 
@@ -130,7 +126,7 @@ class CheckRunner:
         folder = new_folder()
         try:
             runner = cls(plan, recorder)
-            wanted = f"tcp:{plan.listen}" if plan.command is None else _address(folder / "bot.sock")
+            wanted = f"tcp:{plan.listen}" if plan.command is None else local_address(folder / "bot.sock")
             owner = None if plan.command is None else runner.subject
             async with runner.host.serve(wanted, owner=owner) as endpoint:
                 runner.host.admit(runner.subject)
@@ -318,7 +314,7 @@ class CheckRunner:
             self.silences.append(late)
             self.recorder.late(asking, late.position)
         self._ending = True
-        self.supervisor.lost(_NO_ANSWER)
+        self.supervisor.lost(NO_ANSWER)
 
     def stop(self, error: BaseException) -> None:
         """Has ``settle`` raise this as soon as it can."""
@@ -371,8 +367,3 @@ def far_target(rules: RuleSet) -> RuleSet:
     return rules.with_rules(
         {"target": min(10 * rules.target, 1000), "smudge": "none", "max_deals": max(rules.max_deals, 100)}
     )
-
-
-def _address(path: Path) -> str:
-    """A unix socket where they exist and the path is short enough; else loopback TCP."""
-    return f"unix:{path}" if hasattr(socket, "AF_UNIX") and len(str(path)) < 100 else "tcp:127.0.0.1:0"

@@ -8,9 +8,9 @@ have ready. An error of the referee itself ends the game concerned as no contest
 import logging
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
-from referee.net.session import Timeout, TurnAnswer, TurnSession
+from referee.net.connection import Timeout, TurnAnswer, TurnSession
 from referee.protocol.translate import Malformed, deal_over, game_over, game_started, receipt, ruling_message
 from referee.rules import Action
 from referee.umpire.events import Ask, DealClosed, GameClosed, Output, Ruled, Ruling, Voided
@@ -36,33 +36,32 @@ class InProcessPlayer:
 Player = InProcessPlayer | TurnSession
 
 
-class FinishGame(Protocol):
-    """What the organiser does with a finished table: make and keep its record."""
+class GameObserver:
+    """Is told of the games: whoever organises them."""
 
-    def __call__(self, table: Table) -> Record | None:
-        """The record of the table, or ``None`` if it was no contest."""
+    def finished(self, table: Table) -> Record | None:  # noqa: ARG002
+        """A table is done. The record that is made and kept of it, or ``None`` if it was no contest."""
+        return None
+
+    def ruled(self, table: Table, ruling: Ruling) -> None:
+        """A ruling was made."""
 
 
 class Dispatcher:
     """All tables of a process. ``touched`` holds the sessions that may have something to send since it was emptied."""
 
-    def __init__(self, finish: FinishGame, on_ruling: Callable[[Table, Ruling], None] | None = None) -> None:
+    def __init__(self, observer: GameObserver | None = None) -> None:
         self.touched: set[TurnSession] = set()
         self.seated: dict[Table, Sequence[Player]] = {}
-        self._finish = finish
-        self._on_ruling = on_ruling
+        self._observer = observer or GameObserver()
         self._local: deque[tuple[Table, Turn, InProcessPlayer]] = deque()
-
-    def organise(self, finish: FinishGame, on_ruling: Callable[[Table, Ruling], None] | None = None) -> None:
-        """From now on somebody else takes the finished tables and hears of the rulings."""
-        self._finish, self._on_ruling = finish, on_ruling
 
     def open(self, table: Table, players: Sequence[Player]) -> None:
         """Seats the players (by seat) and starts the game."""
         self.seated[table] = players
         for chair, player in zip(table.spec.chairs, players, strict=True):
             if isinstance(player, TurnSession):
-                player.games += 1
+                player.enter_game()
                 player.news(game_started(chair, table.spec.first_dealer))
         self._judge(table, table.start)
         self._serve_local()
@@ -147,8 +146,7 @@ class Dispatcher:
         if isinstance(player, TurnSession):
             player.tell(ruling_message(ruling, table.spec.chairs[ruling.seat]))
             self.touched.add(player)
-        if self._on_ruling:
-            self._on_ruling(table, ruling)
+        self._observer.ruled(table, ruling)
 
     def _tell_deal(self, table: Table, players: Sequence[Player], closed: DealClosed) -> None:
         for chair, player in zip(table.spec.chairs, players, strict=True):
@@ -159,8 +157,8 @@ class Dispatcher:
     def _close(self, table: Table, players: Sequence[Player], closed: GameClosed | Voided) -> None:
         for player in self.seated.pop(table):
             if isinstance(player, TurnSession):
-                player.games -= 1
-        record = self._finish(table)
+                player.leave_game()
+        record = self._observer.finished(table)
         if record is None or not isinstance(closed, GameClosed):
             return
         digest = ""

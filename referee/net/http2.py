@@ -18,8 +18,8 @@ import ssl
 import struct
 import time
 import zlib
+from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -97,11 +97,47 @@ class Budget:
         self._left, self._at = float(self._burst), time.monotonic()
 
 
-class RpcCall:
-    """One call, from its headers to its status. ``on_message`` and ``on_end`` are for whoever answers it.
+class CallHandler:
+    """Answers a call: is told what its peer does."""
 
-    ``on_end`` is told once when the peer sends no more: ``True`` if it has half-closed the call in peace. ``on_room``
-    is told when all that was sent has been taken. ``message_bytes`` is the largest message that is read.
+    def message(self, data: bytes) -> None:
+        """A message has come."""
+
+    def ended(self, *, in_peace: bool) -> None:
+        """The peer sends no more: it has half-closed the call in peace, or reset it, or gone. Told once."""
+
+    def room(self) -> None:
+        """All that was sent has been taken."""
+
+
+class Http2Service(ABC):
+    """What an ``Http2Server`` serves: is given every call, and says what peers may do."""
+
+    @abstractmethod
+    def begin(self, call: "RpcCall") -> None:
+        """A call has begun."""
+
+    @abstractmethod
+    def strangers(self) -> int:
+        """At most so many connections at a time whose peers have shown no token."""
+
+    @abstractmethod
+    def exceeded(self, connection: "Http2Connection", what: str) -> None:
+        """A peer has used up what it may, and of what; its connection is gone then."""
+
+    @abstractmethod
+    def violated(self, connection: "Http2Connection") -> None:
+        """A peer has broken HTTP/2 or TLS; its connection is gone then."""
+
+    @abstractmethod
+    def may_be_dead(self, connection: "Http2Connection") -> bool:
+        """Whether a connection on which nothing comes is asked for a sign of life, and ended without one."""
+
+
+class RpcCall:
+    """One call, from its headers to its status; ``answer_by`` says who answers it.
+
+    ``message_bytes`` is the largest message that is read.
     """
 
     def __init__(self, connection: "Http2Connection", stream_id: int, headers: dict[str, str]) -> None:
@@ -110,13 +146,16 @@ class RpcCall:
         self.metadata = headers
         self._encoding = headers.get("grpc-encoding", "identity")
         self.message_bytes = 4 * 1024
-        self.on_message: Callable[[bytes], None] = lambda _data: None
-        self.on_end: Callable[[bool], None] = lambda _in_peace: None
-        self.on_room: Callable[[], None] = lambda: None
+        self.handler = _NOBODY
         self.closed = self._half_closed = self._answered = False
         self.taken = 0
         self._unsent: deque[memoryview] = deque()
         self._partial = bytearray()
+
+    def answer_by(self, handler: CallHandler, message_bytes: int | None = None) -> None:
+        """From now on this handler is told what the peer does, and messages may be that large."""
+        self.handler = handler
+        self.message_bytes = message_bytes or self.message_bytes
 
     @property
     def peer(self) -> str:
@@ -207,7 +246,7 @@ class RpcCall:
                 if unpacked is None:
                     return
                 message = unpacked
-            self.on_message(message)
+            self.handler.message(message)
 
     def _unpacked(self, message: bytes) -> bytes | None:
         bits = {"gzip": 31, "deflate": 15}.get(self._encoding)
@@ -227,13 +266,13 @@ class RpcCall:
 
     def _refuse(self, status: Status, details: str) -> None:
         self.finish(status, details)
-        self.on_end(False)
+        self.handler.ended(in_peace=False)
 
     def ended(self) -> None:
         """The peer has half-closed the call."""
         self._half_closed = True
         if not self.closed:
-            self.on_end(True)
+            self.handler.ended(in_peace=True)
 
     def lost(self) -> None:
         """The peer has reset the call, or its connection has gone."""
@@ -242,9 +281,10 @@ class RpcCall:
             self._unsent.clear()
             self._partial.clear()
             self.connection.forget(self)
-            self.on_end(False)
+            self.handler.ended(in_peace=False)
 
 
+_NOBODY: Final = CallHandler()
 _RESPONSE: Final = [
     (":status", "200"),
     ("content-type", "application/grpc"),
@@ -314,7 +354,7 @@ class Http2Connection(asyncio.BufferedProtocol):
             _LOG.debug("a connection of %s ends: %s", self.peer, error)
             self.transmit()
             self.close()
-            self._server.on_violation(self)
+            self._server.service.violated(self)
         except Exception:  # noqa: BLE001  # one connection is given up by it, not the league
             _LOG.exception("a connection of %s ends by an error of the referee", self.peer)
             self.abort()
@@ -420,7 +460,7 @@ class Http2Connection(asyncio.BufferedProtocol):
             self.http.reset_stream(stream_id, ErrorCodes.NO_ERROR)
             return
         call = self.calls[stream_id] = RpcCall(self, stream_id, headers)
-        self._server.answer(call)
+        self._server.service.begin(call)
 
     # what goes out
 
@@ -453,7 +493,7 @@ class Http2Connection(asyncio.BufferedProtocol):
         for call in tuple(self.calls.values()):
             call.flush()
             if not call.unread:
-                call.on_room()
+                call.handler.room()
         self.transmit()
 
     def forget(self, call: RpcCall) -> None:
@@ -468,6 +508,14 @@ class Http2Connection(asyncio.BufferedProtocol):
             self._http.ping(b"referee.")
             self.asked_at = time.monotonic()
             self.transmit()
+
+    def ask_no_more(self) -> None:
+        """It need not give a sign of life."""
+        self.asked_at = 0.0
+
+    def trust(self, holder: object, budget: Budget) -> None:
+        """The peer has shown whose it is; from now on it spends from this budget."""
+        self.holder, self.budget = holder, budget
 
     def close(self, code: ErrorCodes = ErrorCodes.NO_ERROR) -> None:
         """Says that it is over, and ends the connection; a peer that does not read is not waited for."""
@@ -552,18 +600,12 @@ def _new_http() -> h2.connection.H2Connection:
 
 
 class Http2Server:
-    """Listens at one address. ``answer`` is given every call as it begins.
-
-    ``on_excess`` is told of a connection whose peer has used up what it may, and of what; the connection is gone then.
-    ``on_violation`` is told of one that broke HTTP/2 or TLS. ``may_be_dead`` says whether a connection on which nothing
-    comes is to be asked for a sign of life, and ended without one.
-    """
+    """Listens at one address, and gives every call to its ``service``."""
 
     def __init__(
         self,
-        answer: Callable[[RpcCall], None],
+        service: Http2Service,
         *,
-        strangers: Callable[[], int] = lambda: 256,
         young_seconds: float = 2.0,
         stranger_seconds: float = 10.0,
         stranger_bytes: int = 32 * 1024,
@@ -571,19 +613,16 @@ class Http2Server:
         budget: Budget | None = None,
         tls: ssl.SSLContext | None = None,
     ) -> None:
-        """At most ``strangers()`` connections at a time whose peer has shown no token, each for ``stranger_seconds``.
+        """Connections whose peer has shown no token stay for ``stranger_seconds`` at most.
 
-        Where there are as many, the oldest ends for a new one, but none is ended before it has been there for
+        Where there are as many of them as the service lets in, the oldest ends for a new one, but none is ended before it has been there for
         ``young_seconds``: so all of those who dial in at the same moment have time to say who they are.
 
         With a ``budget`` all connections share it; without one each stranger has its own, of ``stranger_units``.
         """
-        self.answer, self.budget, self._tls = answer, budget, tls
-        self._most, self._seconds, self._young = strangers, stranger_seconds, young_seconds
+        self.service, self.budget, self._tls = service, budget, tls
+        self._seconds, self._young = stranger_seconds, young_seconds
         self.stranger_bytes, self.stranger_units = stranger_bytes, stranger_units
-        self.on_excess: Callable[[Http2Connection, str], None] = lambda _connection, _what: None
-        self.on_violation: Callable[[Http2Connection], None] = lambda _connection: None
-        self.may_be_dead: Callable[[Http2Connection], bool] = lambda _connection: True
         self.buffer = memoryview(bytearray(_CHUNK))
         self.strangers: dict[Http2Connection, None] = {}
         self.trusted: dict[Http2Connection, None] = {}
@@ -667,7 +706,7 @@ class Http2Server:
 
     def _has_room(self) -> bool:
         """Whether one more stranger may come; the oldest gives its place up, but not one that has just come."""
-        if len(self.strangers) + self._arriving < self._most():
+        if len(self.strangers) + self._arriving < self.service.strangers():
             return True
         oldest = next(iter(self.strangers), None)
         if oldest is None or time.monotonic() - oldest.born < self._young:
@@ -703,7 +742,7 @@ class Http2Server:
             return
         self.strangers.pop(connection, None)
         self.trusted[connection] = None
-        connection.holder, connection.budget = holder, budget
+        connection.trust(holder, budget)
         own = [other for other in self.trusted if other.holder is holder]
         for other in own[: max(len(own) - most, 0)]:
             other.close()
@@ -712,7 +751,7 @@ class Http2Server:
         """A peer has used up what it may."""
         _LOG.debug("a connection of %s ends: too many %s", connection.peer, what)
         connection.close(ErrorCodes.ENHANCE_YOUR_CALM)
-        self.on_excess(connection, what)
+        self.service.exceeded(connection, what)
 
     def forget(self, connection: Http2Connection) -> None:
         """A connection has gone."""
@@ -730,8 +769,8 @@ class Http2Server:
             for connection in tuple(self.trusted):
                 if not connection.calls and now - connection.heard_at > _IDLE_S:
                     connection.close()
-                elif not self.may_be_dead(connection):
-                    connection.asked_at = 0.0
+                elif not self.service.may_be_dead(connection):
+                    connection.ask_no_more()
                 elif connection.asked_at and now - connection.asked_at > _KEEPALIVE_TIMEOUT_S:
                     connection.abort()
                 elif not connection.asked_at and now - connection.heard_at > _KEEPALIVE_S:

@@ -8,18 +8,25 @@ the connection's session has ready.
 import asyncio
 import contextlib
 import logging
+import socket
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 from google.protobuf.message import DecodeError
 
-from referee.net.connection import MAX_MESSAGE_BYTES, BotConnection, BotStream
+from referee.net.connection import (
+    MAX_MESSAGE_BYTES,
+    BotConnection,
+    BotStream,
+    ConnectionObserver,
+    ConnectionState,
+    TurnSession,
+)
 from referee.net.dispatcher import Dispatcher
-from referee.net.http2 import Budget, Http2Connection, Http2Server, RpcCall, Status
-from referee.net.session import STARVED_MOST, TurnSession
+from referee.net.http2 import Budget, CallHandler, Http2Connection, Http2Server, Http2Service, RpcCall, Status
 from referee.net.stalls import Cause, PressureSample, Stall, cause_of, crowding, guilty_of, waits
 from referee.net.wrong_tokens import WrongTokens
 from referee.protocol import wire
@@ -46,13 +53,13 @@ _STRANGER_BYTES, _OWN_STRANGER_BYTES = 32 * 1024, 256 * 1024
 _STRANGER_UNITS = 200
 _YOUNG_S = 2.0
 _BURST, _UNITS_A_SECOND = 4_000, 500.0
-_UNREAD_US = 10_000_000
 _TICK_S = 0.05
 _PARTING_S = 2.0
 _LINGER_S = 0.003
 _STALL_US = 20_000
 NO_CONTEST_STALL_US = 250_000
 _NEVER_US = 1 << 62
+_NO_SUCH_TOKEN = "no session has this token"
 
 
 def monotonic_us() -> int:
@@ -60,12 +67,20 @@ def monotonic_us() -> int:
     return time.monotonic_ns() // 1000
 
 
-@dataclass(slots=True, eq=False)
-class Endpoint:
-    """One listening address. ``owner`` is the only connection let in at a local bot's own endpoint."""
+def local_address(path: Path) -> str:
+    """Where a local bot's own endpoint listens: a unix socket where they exist and the path is short enough; else TCP."""
+    return f"unix:{path}" if hasattr(socket, "AF_UNIX") and len(str(path)) < 100 else "tcp:127.0.0.1:0"
 
-    address: str
-    owner: BotConnection | None = None
+
+class ServerObserver:
+    """Is told what a server of games notices, and asked what the league knows."""
+
+    def may_replay(self, connection: BotConnection, table: Table) -> bool:  # noqa: ARG002
+        """Whether a game may be played again because this bot was late in it while the referee stood still."""
+        return True
+
+    def wrong_tokens(self, sentence: str) -> None:
+        """Streams have come with a token that nobody has, in a line for people: the first at once, then one a minute."""
 
 
 class GameServer:
@@ -75,25 +90,22 @@ class GameServer:
     have an endpoint of their own, and are let in at no other. The watch is due at ``due_us``.
     """
 
-    def __init__(self, dispatcher: Dispatcher, asked_at_once: int = 0) -> None:
+    def __init__(self, dispatcher: Dispatcher, asked_at_once: int = 0, observer: ServerObserver | None = None) -> None:
         self.dispatcher, self.asked_at_once = dispatcher, asked_at_once
+        self._observer = observer or ServerObserver()
         self.connections: dict[BotConnection, None] = {}
         self._by_session: dict[TurnSession, BotConnection] = {}
         self.at_home: set[BotConnection] = set()
         self._queueing: dict[BotConnection, None] = {}
         self._lingering: set[BotConnection] = set()
-        self._listeners: dict[Endpoint, Http2Server] = {}
         self._budgets: dict[BotConnection, Budget] = {}
         self._streams: set[asyncio.Task[None]] = set()
         self._ticked_us = 0
-        self.on_hung: Callable[[BotConnection], None] = lambda _connection: None
         self.due_us = _NEVER_US
         self._looked_us = self._stalled_us = 0
         self._waits: deque[PressureSample] = deque(maxlen=16)
         self._stalls: deque[Stall] = deque(maxlen=256)
-        self.on_starving: Callable[[BotConnection, Fault, str], None] = lambda _connection, _fault, _sentence: None
-        self.may_replay: Callable[[BotConnection, Table], bool] = lambda _connection, _table: True
-        self.wrong_tokens = WrongTokens()
+        self.wrong_tokens = WrongTokens(self._observer.wrong_tokens)
 
     def admit(self, connection: BotConnection) -> None:
         """Lets a connection in who shows its token."""
@@ -138,95 +150,57 @@ class GameServer:
     @contextlib.asynccontextmanager
     async def serve(
         self, address: str, owner: BotConnection | None = None, credentials: Any = None
-    ) -> AsyncIterator[Endpoint]:
+    ) -> "AsyncIterator[Endpoint]":
         """Opens an endpoint at ``unix:PATH`` or ``tcp:HOST:PORT`` (port 0: any) and closes it at the end.
 
         Raises ``OSError`` if the address cannot be had. The endpoint's ``address`` is what bots are told.
         """
-        endpoint = Endpoint(address, owner)
-        public = _PublicServices()
-        listener = Http2Server(
-            lambda call: self._begin(endpoint, public, call),
-            strangers=lambda: (
-                STRANGERS + len(self.connections) - len(self.at_home) if owner is None else OWN_CONNECTIONS
-            ),
-            young_seconds=_YOUNG_S if owner is None else 0.0,
-            stranger_seconds=_STRANGER_S if owner is None else _OWN_STRANGER_S,
-            stranger_bytes=_STRANGER_BYTES if owner is None else _OWN_STRANGER_BYTES,
-            stranger_units=_STRANGER_UNITS,
-            budget=None if owner is None else Budget(_BURST, _UNITS_A_SECOND),
-            tls=credentials,
-        )
-        listener.on_excess = lambda peer, what: self._flooded(listener, owner, peer, what)
-        listener.may_be_dead = lambda peer: owner is None and not _is_asked(peer.holder)
-        endpoint.address = await listener.listen(address)
+        endpoint = Endpoint(self, owner, credentials)
+        await endpoint.listen(address)
         if owner is not None:
             self.at_home.add(owner)
-            owner.on_renew = listener.renew
-            listener.on_violation = lambda _peer: owner.knock("connections that broke HTTP/2")
-        self._listeners[endpoint] = listener
+            owner.observe(endpoint)
         try:
             yield endpoint
         finally:
-            del self._listeners[endpoint]
             parting = any(connection.leaving and connection.stream is not None for connection in self.connections)
-            await listener.close(_PARTING_S if parting else 0.2)
+            await endpoint.close(_PARTING_S if parting else 0.2)
 
-    def _begin(self, endpoint: Endpoint, public: "_PublicServices", call: RpcCall) -> None:
-        """Routes a new call."""
-        if call.method != f"/{SERVICE}/Play":
-            if not public.begin(call):
-                if endpoint.owner is not None:
-                    endpoint.owner.knock("calls of methods that there are not")
-                call.finish(Status.UNIMPLEMENTED, "there is no such method")
-            return
-        connection = self._authenticate(endpoint, call)
-        if connection is None:
-            if endpoint.owner is None:
-                self.wrong_tokens.came(call.peer, monotonic_us())
-                self._begin_task(self._refuse(call))
-            else:
-                call.finish(Status.UNAUTHENTICATED, "no session has this token")
-            return
-        budget = self._listeners[endpoint].budget or self._budgets.setdefault(
-            connection, Budget(_BURST, _UNITS_A_SECOND)
-        )
-        self._listeners[endpoint].trust(call.connection, connection, budget, CONNECTIONS_A_BOT)
+    def budget_of(self, connection: BotConnection) -> Budget:
+        """What a remote bot may cost, on all of its connections together."""
+        return self._budgets.setdefault(connection, Budget(_BURST, _UNITS_A_SECOND))
+
+    def play(self, connection: BotConnection, call: RpcCall) -> None:
+        """A stream of a connection that was let in."""
         work = _Play(self, connection, call).begin()
         if work is not None:
             self._begin_task(work)
+
+    def refuse(self, call: RpcCall) -> None:
+        """Refuses a stream whose token nobody has; it has to wait for that."""
+        self.wrong_tokens.came(call.peer, monotonic_us())
+        self._begin_task(self._refuse(call))
+
+    async def _refuse(self, call: RpcCall) -> None:
+        await self.wrong_tokens.slow()
+        call.finish(Status.UNAUTHENTICATED, _NO_SUCH_TOKEN)
 
     def _begin_task(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
         self._streams.add(task)
         task.add_done_callback(self._streams.discard)
 
-    async def _refuse(self, call: RpcCall) -> None:
-        """Refuses a stream whose token nobody has; it has to wait for that."""
-        await self.wrong_tokens.slow()
-        call.finish(Status.UNAUTHENTICATED, "no session has this token")
-
-    def _authenticate(self, endpoint: Endpoint, call: RpcCall) -> BotConnection | None:
-        """The connection whose token the call shows."""
+    def authenticate(self, call: RpcCall, owner: BotConnection | None) -> BotConnection | None:
+        """The connection whose token the call shows, if it is let in at the endpoint of this owner, or of all."""
         token = call.metadata.get("authorization", "").removeprefix("Bearer ")
-        owner = endpoint.owner
         connection = next((connection for connection in self.connections if connection.token == token), None)
         if connection is owner:
             return connection
         if owner is not None and connection is not None:
-            owner.on_fault(Fault.POLICY, "It came with the token of another session.")
+            owner.fault(Fault.POLICY, "It came with the token of another session.")
         elif owner is not None and token not in owner.expired:
             owner.knock("streams with a token that nobody has")
         return connection if owner is None and connection not in self.at_home else None
-
-    @staticmethod
-    def _flooded(listener: Http2Server, owner: BotConnection | None, peer: Http2Connection, what: str) -> None:
-        """A peer has used up its budget: a bot has broken the protocol, a stranger is merely gone."""
-        connection = owner or peer.holder
-        if isinstance(connection, BotConnection):
-            if owner is not None:
-                listener.drop()
-            connection.flooded(what)
 
     async def watch(self) -> None:
         """Rules on silences, and takes the referee's own stalls off the bots' time; runs until cancelled."""
@@ -285,7 +259,7 @@ class GameServer:
         for connection in tuple(self.connections):
             if connection.ready.is_set():
                 self._check_silence(connection, now)
-                self._check_reading(connection, passed)
+                connection.check_reading(passed)
             else:
                 connection.check_join(now)
         self.wrong_tokens.look(now)
@@ -323,19 +297,23 @@ class GameServer:
         ours = ours and not guilty and not self._was_measured(connection, stalls)
         if ours and session.begin_again(now):
             return
-        silence = session.silent(now)
+        silence = connection.silent(now)
         if silence is None:
             return
         if connection in guilty:
             self.dispatcher.lose(table, session, *guilty[connection])
-        elif ours and not any(connection in one.crowding for one in stalls) and self.may_replay(connection, table):
+        elif (
+            ours
+            and not any(connection in one.crowding for one in stalls)
+            and self._observer.may_replay(connection, table)
+        ):
             stalled = silence.stalled_us // 1000
             self.dispatcher.abandon(table, f"the referee stalled for {stalled} ms while a decision ran late")
         else:
             self.dispatcher.silent(silence)
         self.dispatcher.touched.add(session)
         if silence.hung:
-            self.on_hung(connection)
+            connection.hung()
 
     def _guilty(self, stalls: Sequence[Stall]) -> dict[BotConnection, tuple[Fault, str]]:
         """The bots that made these stalls, which are ended for it once, and those that passed a limit about then."""
@@ -349,7 +327,7 @@ class GameServer:
             for connection in tuple(self.connections):
                 if connection in stall.guilty and connection not in stall.told:
                     stall.told.add(connection)
-                    self.on_starving(connection, *stall.guilty[connection])
+                    connection.fault(*stall.guilty[connection])
         return found
 
     @staticmethod
@@ -359,30 +337,6 @@ class GameServer:
         So it is where the processors were busy and its process is on this machine.
         """
         return connection.meter is not None and bool(stalls) and all(stall.cause == "processor" for stall in stalls)
-
-    def _check_reading(self, connection: BotConnection, passed_us: int) -> None:
-        """A bot that is asked nothing, and leaves lie what it is told, hangs as one that does not answer.
-
-        Where turns are open the move clock decides. Time in which the referee itself did not look is not counted.
-        """
-        stream = connection.stream
-        if stream is None:
-            return
-        taken = stream.unread()
-        if taken is None or taken != stream.taken or connection.session.open:
-            stream.unread_us, stream.taken = 0, -1 if taken is None else taken
-            stream.unread_starved_us = connection.starved_us
-            return
-        stream.unread_us += passed_us
-        patience = max(_UNREAD_US, 2 * connection.session.move_us) + connection.session.latency_us
-        starved_us = connection.starved_us - stream.unread_starved_us
-        if stream.unread_us > patience and (
-            stream.unread_us - starved_us > patience or stream.unread_us > STARVED_MOST * patience
-        ):
-            stream.unread_us = 0
-            connection.on_fault(
-                Fault.CRASH, f"It did not read what it was sent for {patience / 1e6:.0f} seconds and was ended."
-            )
 
     def next_message(self, connection: BotConnection, stream: BotStream) -> bytes | None:
         """What a stream has to send now, or ``None``.
@@ -402,7 +356,7 @@ class GameServer:
         if not connection.session.waiting and stream.unread() is not None:
             return None
         try:
-            response = connection.session.flush(monotonic_us())
+            response = connection.flush(monotonic_us())
             return None if response is None else response.SerializeToString()
         except Exception:  # noqa: BLE001  # as in the dispatcher: the games concerned are spoiled, not the league
             _LOG.exception("a message to %s cannot be made; its games are no contest", connection.terms.name)
@@ -411,8 +365,7 @@ class GameServer:
 
     def failed(self, connection: BotConnection) -> None:
         """The referee itself has failed with the turns that a connection was about to get, or had: no bot is to blame."""
-        pending, connection.session.open = connection.session.open, {}
-        for one in pending.values():
+        for one in connection.give_up_turns():
             self.dispatcher.abandon(one.table, "the referee failed at a turn of this game; its log says how")
         self.dispatcher.touched.add(connection.session)
         self.pump()
@@ -433,45 +386,127 @@ class GameServer:
                 connection.stream.wake.set()
 
 
-def _is_asked(holder: object) -> bool:
-    """Whether a bot has turns to answer: then the move clock says what its silence means."""
-    return isinstance(holder, BotConnection) and bool(holder.session.open)
+class Endpoint(Http2Service, ConnectionObserver):
+    """One address at which a server listens; ``address`` is what bots are told.
+
+    ``owner`` is the only connection let in at a local bot's own endpoint. Without one all are who have none of their own.
+    """
+
+    def __init__(self, server: GameServer, owner: BotConnection | None, credentials: Any) -> None:
+        self.address, self.owner, self._server = "", owner, server
+        self._public = _PublicServices()
+        self._listener = Http2Server(
+            self,
+            young_seconds=_YOUNG_S if owner is None else 0.0,
+            stranger_seconds=_STRANGER_S if owner is None else _OWN_STRANGER_S,
+            stranger_bytes=_STRANGER_BYTES if owner is None else _OWN_STRANGER_BYTES,
+            stranger_units=_STRANGER_UNITS,
+            budget=None if owner is None else Budget(_BURST, _UNITS_A_SECOND),
+            tls=credentials,
+        )
+
+    async def listen(self, address: str) -> None:
+        """Opens it at this address; raises ``OSError`` if it cannot be had."""
+        self.address = await self._listener.listen(address)
+
+    async def close(self, seconds: float) -> None:
+        """Listens no more; calls that are being ended have so many seconds for it."""
+        await self._listener.close(seconds)
+
+    def begin(self, call: RpcCall) -> None:
+        """Routes a new call."""
+        owner, server = self.owner, self._server
+        if call.method != f"/{SERVICE}/Play":
+            if not self._public.begin(call):
+                if owner is not None:
+                    owner.knock("calls of methods that there are not")
+                call.finish(Status.UNIMPLEMENTED, "there is no such method")
+            return
+        connection = server.authenticate(call, owner)
+        if connection is not None:
+            budget = self._listener.budget or server.budget_of(connection)
+            self._listener.trust(call.connection, connection, budget, CONNECTIONS_A_BOT)
+            server.play(connection, call)
+        elif owner is None:
+            server.refuse(call)
+        else:
+            call.finish(Status.UNAUTHENTICATED, _NO_SUCH_TOKEN)
+
+    def strangers(self) -> int:
+        """One more for each bot that dials in here, so that all of them may come at the same moment."""
+        server = self._server
+        return OWN_CONNECTIONS if self.owner else STRANGERS + len(server.connections) - len(server.at_home)
+
+    def exceeded(self, connection: Http2Connection, what: str) -> None:
+        """A peer has used up its budget: a bot has broken the protocol, a stranger is merely gone."""
+        bot = self.owner or connection.holder
+        if isinstance(bot, BotConnection):
+            if self.owner is not None:
+                self._listener.drop()
+            bot.flooded(what)
+
+    def violated(self, connection: Http2Connection) -> None:  # noqa: ARG002
+        """At its own endpoint it can have been the bot alone."""
+        if self.owner is not None:
+            self.owner.knock("connections that broke HTTP/2")
+
+    def may_be_dead(self, connection: Http2Connection) -> bool:
+        """A remote bot may be; but while it has turns to answer, the move clock says what its silence means."""
+        bot = connection.holder
+        asked = isinstance(bot, BotConnection) and bot.state is ConnectionState.ASKED
+        return self.owner is None and not asked
+
+    def renewed(self) -> None:
+        """Nothing that the last process has sent, or dialled, is left for the next."""
+        self._listener.renew()
 
 
-class _Play:
+class _Play(BotStream, CallHandler):
     """One stream from start to end. No exception's text ever leaves it."""
 
     def __init__(self, host: GameServer, connection: BotConnection, call: RpcCall) -> None:
+        super().__init__()
         self._host, self._connection, self._call = host, connection, call
-        self._stream = BotStream()
         self._ended: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._error: BaseException | None = None
 
     def begin(self) -> Coroutine[Any, Any, None] | None:
         """Takes the call on, and returns what has to run until it is over; ``None`` if it is over already."""
-        call, connection, stream = self._call, self._connection, self._stream
-        if not connection.connect(stream):
+        call = self._call
+        if not self._connection.connect(self):
             call.finish(Status.RESOURCE_EXHAUSTED, "too many streams")
             return None
-        call.message_bytes = MAX_MESSAGE_BYTES
-        call.on_message, call.on_room = self.heard, stream.wake.set
-        call.on_end = lambda _in_peace: self._end("ended")
-        stream.cut = lambda: self._end("cut")
-        stream.unread = lambda: call.taken if call.unread else None
+        call.answer_by(self, MAX_MESSAGE_BYTES)
         return self._run()
+
+    def cut(self) -> None:
+        """Ends the stream at once."""
+        self._end("cut")
+
+    def unread(self) -> int | None:
+        """How many messages the bot has taken, if another waits for it to read; ``None`` if none does."""
+        return self._call.taken if self._call.unread else None
+
+    def ended(self, *, in_peace: bool) -> None:  # noqa: ARG002
+        """The bot sends no more."""
+        self._end("ended")
+
+    def room(self) -> None:
+        """The bot has read all that it was sent."""
+        self.wake.set()
 
     def _end(self, how: str) -> None:
         if not self._ended.done():
             self._ended.set_result(how)
 
-    def heard(self, data: bytes) -> None:
+    def message(self, data: bytes) -> None:
         """One message of the bot."""
         host, connection = self._host, self._connection
         if self._ended.done():
             return
         try:
             host.look()
-            connection.receive(self._stream, data)
+            connection.receive(self, data)
             host.dispatcher.touched.add(connection.session)  # it may be idle now, with turns waiting
             host.made_room()
             host.pump()
@@ -480,7 +515,7 @@ class _Play:
             self._end("failed")
 
     async def _run(self) -> None:
-        call, connection, stream, host = self._call, self._connection, self._stream, self._host
+        call, connection, host = self._call, self._connection, self._host
         writer: asyncio.Future[Any] = asyncio.ensure_future(self._write())
         ended: asyncio.Future[Any] = self._ended
         try:
@@ -493,15 +528,17 @@ class _Play:
                 connection.spoiled()
                 host.failed(connection)
         finally:
-            stream.close()
-            connection.disconnect(stream)
+            self.close()
+            connection.disconnect(self)
             host.made_room()
             host.pump()
             writer.cancel()
-            call.on_message = lambda _data: None
         cut = self._ended.done() and self._ended.result() == "cut"
-        if not cut:
-            await self._parted()
+        last_words = _LastWords()
+        call.answer_by(last_words)
+        if not cut and call.unread:  # a moment to read what it was sent last
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(last_words.read.wait(), _PARTING_S)
         if error is not None:
             call.finish(Status.INTERNAL, "the referee failed")
         elif cut:
@@ -509,29 +546,35 @@ class _Play:
         else:
             call.finish(Status.OK)
 
-    async def _parted(self) -> None:
-        """Gives the bot a moment to read what it was sent last."""
-        read = asyncio.Event()
-        self._call.on_room, self._call.on_end = read.set, lambda _in_peace: read.set()
-        if self._call.unread:
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(read.wait(), _PARTING_S)
-
     async def _write(self) -> None:
-        stream, call = self._stream, self._call
-        await stream.wake.wait()
-        if stream.farewell is None and not stream.over:
-            call.send(wire.PlayResponse(joined=self._connection.greeting()).SerializeToString())
-        while not stream.over:
-            last = stream.farewell is not None
-            data = self._host.next_message(self._connection, stream)
+        await self.wake.wait()
+        if self.farewell is None and not self.over:
+            self._call.send(wire.PlayResponse(joined=self._connection.greeting()).SerializeToString())
+        while not self.over:
+            last = self.farewell is not None
+            data = self._host.next_message(self._connection, self)
             if data is None:
-                stream.wake.clear()
-                await stream.wake.wait()
+                self.wake.clear()
+                await self.wake.wait()
                 continue
-            call.send(data)
+            self._call.send(data)
             if last:
                 return
+
+
+class _LastWords(CallHandler):
+    """Waits until the bot has read what it was sent last, or has gone; what it still says is not heard."""
+
+    def __init__(self) -> None:
+        self.read = asyncio.Event()
+
+    def room(self) -> None:
+        """It has read everything."""
+        self.read.set()
+
+    def ended(self, *, in_peace: bool) -> None:  # noqa: ARG002
+        """It has gone."""
+        self.read.set()
 
 
 class _PublicServices:
@@ -559,18 +602,9 @@ class _PublicServices:
     def begin(self, call: RpcCall) -> bool:
         """Whether it is a call of these services, which is taken on then."""
         answer = self._answers.get(call.method)
-        if answer is None:
-            return False
-
-        def heard(data: bytes) -> None:
-            try:
-                answer(call, data)
-            except DecodeError:
-                call.finish(Status.INTERNAL, "a message cannot be read")
-
-        call.on_message = heard
-        call.on_end = lambda _in_peace: call.finish(Status.OK)
-        return True
+        if answer is not None:
+            call.answer_by(_PublicCall(call, answer))
+        return answer is not None
 
     def _check(self, call: RpcCall, data: bytes) -> None:
         if self._health.HealthCheckRequest.FromString(data).service in self._healthy:
@@ -584,8 +618,7 @@ class _PublicServices:
         known = self._health.HealthCheckRequest.FromString(data).service in self._healthy
         answer = self._health.HealthCheckResponse
         call.send(answer(status=answer.SERVING if known else answer.SERVICE_UNKNOWN).SerializeToString())
-        call.on_message = lambda _data: None
-        call.on_end = lambda _in_peace: None  # it is held until the connection ends
+        call.answer_by(CallHandler())  # it is held until the connection ends
 
     def _reflect(self, call: RpcCall, data: bytes) -> None:
         none: Any = None
@@ -594,3 +627,21 @@ class _PublicServices:
             return
         for answer in self._reflection.ServerReflectionInfo(iter([self._ask.FromString(data)]), none):
             call.send(answer.SerializeToString())
+
+
+class _PublicCall(CallHandler):
+    """A call of a standard service."""
+
+    def __init__(self, call: RpcCall, answer: Callable[[RpcCall, bytes], None]) -> None:
+        self._call, self._answer = call, answer
+
+    def message(self, data: bytes) -> None:
+        """Answers it."""
+        try:
+            self._answer(self._call, data)
+        except DecodeError:
+            self._call.finish(Status.INTERNAL, "a message cannot be read")
+
+    def ended(self, *, in_peace: bool) -> None:  # noqa: ARG002
+        """Nobody waits for anything more."""
+        self._call.finish(Status.OK)

@@ -11,8 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from referee.net.connection import START_SECONDS, STARTS_MOST, BotConnection
-from referee.net.session import TurnSession
+from referee.net.connection import START_SECONDS, STARTS_MOST, BotConnection, ConnectionObserver, TurnSession
 from referee.protocol import wire
 from referee.sandbox.exit_status import ExitStatus
 from referee.sandbox.launch import BotProcess, LaunchError, SandboxError
@@ -67,20 +66,29 @@ class GamesAtStake(Protocol):
         """The tables at which a player sits and plays now."""
 
 
-class Supervisor:
+class SupervisorObserver:
+    """Is told what a supervisor notices of the connection that it keeps."""
+
+    def faulted(self, connection: BotConnection, fault: Fault, sentence: str) -> None:
+        """The player had a fault outside any single decision."""
+
+    def started(self, connection: BotConnection, process: BotProcess) -> None:
+        """A process of a local player was started."""
+
+    def changed(self) -> None:
+        """A player is there, has lost games, or was given up: it is time to look."""
+
+
+class Supervisor(ConnectionObserver):
     """Keeps one connection. ``settled`` is set once it has joined or has been given up (``withdrawn`` then says why)."""
 
-    def __init__(self, connection: BotConnection, dispatcher: GamesAtStake, note: Callable[[Fault, str], None]) -> None:
-        """``note`` is told of every fault of the player outside a single decision."""
-        self.connection, self._dispatcher, self._note = connection, dispatcher, note
+    def __init__(self, connection: BotConnection, dispatcher: GamesAtStake, observer: SupervisorObserver) -> None:
+        self.connection, self._dispatcher, self._observer = connection, dispatcher, observer
         self.settled = asyncio.Event()
         self.withdrawn = ""
-        self.on_change: Callable[[], None] = lambda: None
         self._loss: asyncio.Future[Loss] = asyncio.get_running_loop().create_future()
         self._crashed: set[Table] = set()
-        connection.on_loss = lambda: self.lost(Loss(Fault.DISCONNECT, "Its stream ended before Farewell."))
-        connection.on_fault = lambda fault, sentence: self.lost(Loss(fault, sentence))
-        connection.on_refusal = lambda: self.lost(Loss(Fault.START_FAILED, connection.refusal))
+        connection.observe(self)
 
     @property
     def present(self) -> bool:
@@ -92,17 +100,21 @@ class Supervisor:
         if not self._loss.done():
             self._loss.set_result(loss)
 
+    def stream_lost(self) -> None:
+        """Its stream has ended before Farewell."""
+        self.lost(Loss(Fault.DISCONNECT, "Its stream ended before Farewell."))
+
+    def join_refused(self) -> None:
+        """It cannot join."""
+        self.lost(Loss(Fault.START_FAILED, self.connection.refusal))
+
+    def faulted(self, fault: Fault, sentence: str) -> None:
+        """It is ended for it; a local bot is started again."""
+        self.lost(Loss(fault, sentence))
+
     def hung(self) -> None:
         """Two silences in a row: the player is ended, or a remote one's stream; that counts as a crash."""
         self.lost(Loss(Fault.CRASH, "It did not answer twice in a row and was ended."))
-
-    def starves(self, fault: Fault, sentence: str) -> None:
-        """It made the machine so busy that the referee stood still: it is ended, and started again."""
-        self.lost(Loss(fault, sentence))
-
-    async def run(self) -> None:
-        """Keeps the player until it is given up or the task is cancelled."""
-        raise TypeError("a supervisor is local or remote")
 
     def _renew(self) -> None:
         self._loss = asyncio.get_running_loop().create_future()
@@ -113,7 +125,7 @@ class Supervisor:
         After a first loss the open turns are asked again one by one, so that one poison turn costs one game.
         """
         session, dispatcher = self.connection.session, self._dispatcher
-        self._note(loss.fault, f"{loss.sentence} {loss.words}".strip())
+        self._observer.faulted(self.connection, loss.fault, f"{loss.sentence} {loss.words}".strip())
         if loss.fault in _NEVER_RESTARTED_FREE:
             self.connection.passed_a_limit(loss.fault, loss.sentence)
         suspect = session.lone()
@@ -129,12 +141,12 @@ class Supervisor:
             else:
                 self._crashed.add(suspect.table)
         session.lost_stream(cautious=True)
-        self.on_change()
+        self._observer.changed()
 
     def _give_up(self, reason: str) -> None:
         self.withdrawn = reason
         self.settled.set()
-        self.on_change()
+        self._observer.changed()
 
 
 class LocalSupervisor(Supervisor):
@@ -144,18 +156,17 @@ class LocalSupervisor(Supervisor):
         self,
         connection: BotConnection,
         dispatcher: GamesAtStake,
-        note: Callable[[Fault, str], None],
+        observer: SupervisorObserver,
         start: Callable[[], BotProcess],
         start_seconds: float = START_SECONDS,
     ) -> None:
-        """``start`` launches its process, which has ``start_seconds`` to join; ``on_start`` is told of each.
+        """``start`` launches its process, which has ``start_seconds`` to join.
 
         Time in which the referee stood still, or the bot had no processor, does not count; but a start takes four times
         ``start_seconds`` at most.
         """
-        super().__init__(connection, dispatcher, note)
+        super().__init__(connection, dispatcher, observer)
         self._start, self.start_seconds = start, start_seconds
-        self.on_start: Callable[[BotProcess], None] = lambda _process: None
         self.process: BotProcess | None = None
         self.survivors: set[int] = set()
 
@@ -173,14 +184,14 @@ class LocalSupervisor(Supervisor):
                     return
                 if failure:
                     failures += 1
-                    self._note(Fault.START_FAILED, failure)
+                    self._observer.faulted(self.connection, Fault.START_FAILED, failure)
                     if failures >= FAILED_STARTS:
                         self._give_up(f"It failed to start {failures} times in a row: {failure}")
                         return
                     continue
                 failures = 0
                 self.settled.set()
-                self.on_change()
+                self._observer.changed()
                 loss = await self._until_lost()
                 if self.connection.leaving:
                     return
@@ -204,7 +215,7 @@ class LocalSupervisor(Supervisor):
                 raise
             return str(error)
         self.connection.measure(self.process.meter)
-        self.on_start(self.process)
+        self._observer.started(self.connection, self.process)
         joined: asyncio.Future[Any] = asyncio.ensure_future(self.connection.ready.wait())
         ended: asyncio.Future[Any] = asyncio.ensure_future(self.process.exited())
         watched: set[asyncio.Future[Any]] = {joined, ended, self._loss}
@@ -304,7 +315,7 @@ class RemoteSupervisor(Supervisor):
     """Keeps a bot that somebody else runs.
 
     An outage costs it games, not the league: each game under way is lost when the bot has been away for ``GRACE_SECONDS``
-    of it in all. Then the games to come wait for it, in a leg for ``wait_seconds`` at most; the leg says by ``wanted``
+    of it in all. Then the games to come wait for it, in a leg for ``wait_seconds`` at most; the leg says by ``want``
     whether any does. It may be lost ten times a leg in a way that costs games, as a local bot may.
     """
 
@@ -312,23 +323,25 @@ class RemoteSupervisor(Supervisor):
         self,
         connection: BotConnection,
         dispatcher: GamesAtStake,
-        note: Callable[[Fault, str], None],
+        observer: SupervisorObserver,
         wait_seconds: float,
     ) -> None:
         """``wait_seconds`` is how long the first Join may take, and the games of a leg wait for a bot that is away."""
-        super().__init__(connection, dispatcher, note)
+        super().__init__(connection, dispatcher, observer)
         self.wanted = False
         self._wait = wait_seconds
         self._away: dict[Table, float] = {}
         self._told: list[Loss] = []
         self._losses, self._waited, self._counted = 0, 0.0, False
-        connection.on_loss = self._stream_lost
-        connection.on_takeover = lambda: self.lost(Loss(Fault.DISCONNECT, "A newer stream with its token took over."))
 
     @property
     def present(self) -> bool:
         """Whether games with it can begin."""
         return self.connection.ready.is_set()
+
+    def want(self, *, wanted: bool) -> None:
+        """Whether games wait for it that could begin otherwise."""
+        self.wanted = wanted
 
     def begin_leg(self) -> None:
         """Losses and waiting are counted a leg."""
@@ -339,10 +352,14 @@ class RemoteSupervisor(Supervisor):
         self._told.append(loss)
         super().lost(loss)
 
-    def _stream_lost(self) -> None:
+    def stream_lost(self) -> None:
         """At once, for the next stream may be there before the supervisor is."""
         self.connection.session.lost_stream(cautious=False)
-        self.lost(Loss(Fault.DISCONNECT, "Its stream ended before Farewell."))
+        super().stream_lost()
+
+    def stream_superseded(self) -> None:
+        """Two processes, or two lines, with one token."""
+        self.lost(Loss(Fault.DISCONNECT, "A newer stream with its token took over."))
 
     async def run(self) -> None:
         """Waits for the bot, and again after every loss, until it is given up or cancelled."""
@@ -352,7 +369,7 @@ class RemoteSupervisor(Supervisor):
         self._told.clear()
         self._renew()
         self.settled.set()
-        self.on_change()
+        self._observer.changed()
         while not self.withdrawn:
             if self._told:
                 told, self._told = self._told, []
@@ -361,7 +378,7 @@ class RemoteSupervisor(Supervisor):
                     self._take(loss)
             elif self.connection.ready.is_set():
                 self._counted = False
-                self.on_change()
+                self._observer.changed()
                 await asyncio.wait({self._loss})
             else:
                 await self._wait_a_while()
@@ -378,12 +395,12 @@ class RemoteSupervisor(Supervisor):
     def _take(self, loss: Loss) -> None:
         """What follows at once from a loss. From what breaks the protocol all games are lost; then it may dial again."""
         if loss.fault in _LOSES_ALL:
-            self._judge_loss(loss)
             self.connection.hang_up()
+            self._judge_loss(loss)
             self.connection.forgive()
             self._count()
             return
-        self._note(loss.fault, loss.sentence)
+        self._observer.faulted(self.connection, loss.fault, loss.sentence)
         if loss.fault is Fault.CRASH:  # what hangs may be a dead network: then it dials again
             self.connection.hang_up()
             self.connection.session.lost_stream(cautious=False)
@@ -412,7 +429,7 @@ class RemoteSupervisor(Supervisor):
             sentence = f"It was away for {GRACE_SECONDS:g} seconds of this game."
             self._dispatcher.lose(table, self.connection.session, Fault.DISCONNECT, sentence)
         if lost:
-            self.on_change()
+            self._observer.changed()
             self._count()
         elif self._waited >= self._wait - _ROUNDING:
             self._expel(Loss(Fault.DISCONNECT, f"The games of one leg waited {self._wait:g} seconds for it."))

@@ -25,8 +25,8 @@ _NAMED: Final = 5
 class WrongTokens:
     """Counts them by address. ``tell`` is given the lines: the first at once, then one a minute while more come."""
 
-    def __init__(self) -> None:
-        self.tell: Callable[[str], None] = lambda _sentence: None
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self._tell = tell
         self.total = 0
         self._untold: Counter[str] = Counter()
         self._told_us: int | None = None
@@ -58,7 +58,7 @@ class WrongTokens:
     def close(self) -> None:
         """Tells what has come since the last line."""
         if self._untold:
-            self.tell(self._line())
+            self._tell(self._line())
             self._untold.clear()
 
     def _line(self) -> str:

@@ -263,16 +263,10 @@ def games_of(bots: Sequence[BadBot], plan: LeaguePlan) -> list[GamePlan]:
 
 def expected(plan: LeaguePlan, game: GamePlan) -> str:
     """What comes of a game among good bots where nobody disturbs them: the digest of its result, played in process."""
-    found: list[Record] = []
-
-    def finish(table: Table) -> Record:
-        found.append(write_record(table, plan.heading(game)))
-        return found[-1]
-
     ids = count(1)
     table = Table(plan.spec(game, 1), partial(plan.pack, game), ids.__next__, good_choice)
-    Dispatcher(finish).open(table, [InProcessPlayer(good_choice)] * plan.seats)
-    return result_digest(found[0])
+    Dispatcher().open(table, [InProcessPlayer(good_choice)] * plan.seats)
+    return result_digest(write_record(table, plan.heading(game)))
 
 
 def good_choice(turn: Turn) -> Action:

@@ -10,12 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from referee.check.bot_under_test import LocalAttendant
+from referee.check.bot_under_test import LocalCheckSupervisor
 from referee.league.entrants.bot_source import BotSource
-from referee.net.connection import BotConnection, JoinTerms
+from referee.net.connection import BotConnection, JoinTerms, Timeout, TurnAnswer, TurnSession
 from referee.net.dispatcher import Dispatcher
 from referee.net.server import GameServer, monotonic_us
-from referee.net.session import Timeout, TurnAnswer, TurnSession
 from referee.net.supervisor import Loss
 from referee.protocol import wire
 from referee.rules import variant_names
@@ -97,7 +96,7 @@ async def recite(
     sandbox: Policy = "none",
 ) -> Outcome:
     """Starts the bot, has it answer the turns, sees it off. ``folder`` takes the socket and its log."""
-    dispatcher = Dispatcher(lambda _table: None)
+    dispatcher = Dispatcher()
     host = GameServer(dispatcher)
     connection = BotConnection(
         "", JoinTerms(bot.name, 0, variant_names(), joined, int(PATIENCE_S * 1e6), batch), lambda _: None, monotonic_us
@@ -118,7 +117,7 @@ async def recite(
                 sandbox=sandbox,
             )
 
-        attendant = LocalAttendant(connection, dispatcher, start, PATIENCE_S)
+        attendant = LocalCheckSupervisor(connection, dispatcher, start, PATIENCE_S)
         attendant.on_loss = lambda loss: recital.fail(_loss_text(loss))
         try:
             failure = await attendant.begin()

@@ -15,7 +15,7 @@ import pytest
 from referee.deals import seeded_master
 from referee.league.league import LeagueError
 from referee.league.plan import BotPlan, GamePlan, LeaguePlan
-from referee.league.play.arena import new_connection
+from referee.league.play.arena import Arena, new_connection
 from referee.league.play.leg import Leg
 from referee.league.store import StoreError
 from referee.net.supervisor import LocalSupervisor, RemoteSupervisor
@@ -305,6 +305,7 @@ def test_a_stall_excuses_nobody_twice_in_one_game(tmp_path: Path) -> None:
 
     def seated(game: GamePlan) -> tuple[Leg, Any, list[Any]]:
         leg = Leg(plan, [game], Keeps(), asyncio.Event())
+        leg._arena.begin(leg)
         connections = [new_connection(plan, leg._dispatcher, key, 0) for key in game.seats]
         table = Table(plan.spec(game, 1), partial(plan.pack, game), iter(range(1, 99)).__next__, fallback_move)
         leg._plans[table], leg._load = game, dict.fromkeys([(key, 0) for key in game.seats], 1)
@@ -313,11 +314,11 @@ def test_a_stall_excuses_nobody_twice_in_one_game(tmp_path: Path) -> None:
 
     async def story() -> None:
         leg, table, connections = seated(game)
-        assert leg._host.may_replay(connections[1], table)
+        assert leg.may_replay(connections[1], table)
         leg._dispatcher.abandon(table, "the referee stalled for 400 ms while a decision ran late")
         again, table, connections = seated(told[0])
-        assert not again._host.may_replay(connections[1], table)
-        assert again._host.may_replay(connections[2], table)
+        assert not again.may_replay(connections[1], table)
+        assert again.may_replay(connections[2], table)
         again._dispatcher.abandon(table, "the referee stalled for 400 ms while a decision ran late")
 
     asyncio.run(story())
@@ -338,7 +339,7 @@ def test_games_wait_for_a_remote_bot_that_is_away_and_the_others_go_on(tmp_path:
         for key in names:
             connection = new_connection(plan, leg._dispatcher, key, 0)
             make: Any = RemoteSupervisor if key == "far" else LocalSupervisor
-            leg._supervisors[key, 0] = make(connection, leg._dispatcher, lambda _fault, _sentence: None, 600)
+            leg._supervisors[key, 0] = make(connection, leg._dispatcher, leg, 600)
             leg._load[key, 0] = 0
         far = leg._supervisors["far", 0]
         assert isinstance(far, RemoteSupervisor)
@@ -415,3 +416,21 @@ def test_a_stop_while_bots_are_starting_is_no_fault_of_theirs(tmp_path: Path) ->
     play(plan_of(tmp_path, THREE | {"z": sleeper}), games_of(NAMES, 3, [0]), event_sink, stop_soon)
     assert not event_sink.of("fault")
     assert not event_sink.of("withdrawn")
+
+
+def test_one_leg_after_another_is_told_of_its_own_games_in_the_same_arena(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, THREE)
+    first, second = games_of(NAMES, 2, [0])
+    sinks = [EventSink(), EventSink()]
+
+    async def story() -> None:
+        arena = Arena(plan, EventSink())
+        await arena.open()
+        try:
+            for game, event_sink in zip((first, second), sinks, strict=True):
+                await Leg(plan, [game], event_sink, asyncio.Event(), arena).play()
+        finally:
+            await arena.close(stopped=False)
+
+    asyncio.run(story())
+    assert [[game for game, *_ in one.of("finished")] for one in sinks] == [[first], [second]]

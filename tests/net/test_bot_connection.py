@@ -7,8 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from referee.net.connection import MAX_MESSAGE_BYTES, START_SECONDS, BotConnection, BotStream, JoinTerms
-from referee.net.session import TurnAnswer
+from referee.net.connection import (
+    MAX_MESSAGE_BYTES,
+    START_SECONDS,
+    BotConnection,
+    BotStream,
+    ConnectionObserver,
+    JoinTerms,
+    TurnAnswer,
+)
 from referee.protocol import wire
 from referee.rules.conduct import STRAYS
 from referee.umpire.faults import Fault
@@ -17,32 +24,47 @@ from tests.umpires import Book, new_table
 JOIN = wire.Join(name="bot", max_in_flight=64)
 
 
-class Desk:
+class Stream(BotStream):
+    """A stream that knows how often it was cut."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.cuts = 0
+
+    def cut(self) -> None:
+        self.cuts += 1
+
+
+class Desk(ConnectionObserver):
     """A connection, what it was judged for, and what its supervisor was told."""
 
     def __init__(self, variant: str = "auction-pitch", **terms: Any) -> None:
         self.book, self.now = Book(), 0
         self.judged: list[TurnAnswer] = []
-        self.losses = self.refusals = 0
+        self.losses = self.refusals = self.renewals = 0
         self.faults: list[tuple[Fault, str]] = []
         told = JoinTerms("careful", 0, (variant,), wire.Joined(move_ms=1000), 1_000_000, **terms)
         self.connection = BotConnection("a token", told, self.judge, lambda: self.now)
-        self.connection.on_loss = self.lost
-        self.connection.on_fault = lambda fault, sentence: self.faults.append((fault, sentence))
-        self.connection.on_refusal = self.refused
+        self.connection.observe(self)
 
     def judge(self, answers: Sequence[TurnAnswer]) -> None:
         self.judged += answers
         self.book.dispatcher.answered(answers)
 
-    def lost(self) -> None:
+    def stream_lost(self) -> None:
         self.losses += 1
 
-    def refused(self) -> None:
+    def join_refused(self) -> None:
         self.refusals += 1
 
-    def connect(self, join: wire.Join | None = JOIN) -> BotStream:
-        stream = BotStream()
+    def faulted(self, fault: Fault, sentence: str) -> None:
+        self.faults.append((fault, sentence))
+
+    def renewed(self) -> None:
+        self.renewals += 1
+
+    def connect(self, join: wire.Join | None = JOIN) -> Stream:
+        stream = Stream()
         assert self.connection.connect(stream)
         if join is not None:
             self.say(stream, wire.PlayRequest(join=join))
@@ -54,7 +76,7 @@ class Desk:
     def deal(self, number: int = 1) -> None:
         """A game in which this connection holds both seats."""
         self.book.dispatcher.open(new_table(number), [self.connection.session] * 2)
-        self.connection.games += 1
+        self.connection.begin_game()
 
 
 def farewell(stream: BotStream) -> tuple[int, str]:
@@ -164,7 +186,7 @@ def test_a_join_and_a_move_may_share_a_message_after_the_first() -> None:
     desk = Desk()
     stream = desk.connect()
     desk.deal()
-    desk.connection.session.flush(0)
+    desk.connection.flush(0)
     (turn_id,) = desk.connection.session.open
     desk.say(stream, wire.PlayRequest(join=JOIN, moves=[wire.Move(turn_id=turn_id, bid=2)]))
     assert len(desk.judged) == 1
@@ -190,7 +212,7 @@ def test_what_a_condemned_session_still_sends_is_not_read() -> None:
     desk = Desk()
     stream = desk.connect()
     desk.deal()
-    desk.connection.session.flush(0)
+    desk.connection.flush(0)
     (turn_id,) = desk.connection.session.open
     desk.say(stream, wire.PlayRequest(moves=[wire.Move(turn_id=n, bid=0) for n in range(STRAYS + 1)]))
     for _ in range(100):
@@ -247,7 +269,7 @@ def test_any_moves_on_a_joined_stream_end_in_a_verdict(data: st.DataObject) -> N
         desk.deal(number)
     session = desk.connection.session
     for _ in range(data.draw(st.integers(1, 25))):
-        session.flush(0)
+        desk.connection.flush(0)
         ids = list(session.open) or [1]
         chosen = data.draw(st.lists(st.sampled_from([*ids, 7, 2**64 - 1]), max_size=4))
         moves = [data.draw(move_messages())(turn_id) for turn_id in chosen]
@@ -281,13 +303,13 @@ def test_a_newer_stream_takes_over_and_the_older_is_told() -> None:
     desk = Desk()
     old = desk.connect()
     desk.deal()
-    before = desk.connection.session.flush(0)
+    before = desk.connection.flush(0)
     new = desk.connect(join=None)
     assert farewell(old)[0] == wire.FAREWELL_REASON_SUPERSEDED
     assert not desk.connection.ready.is_set()
     assert desk.connection.session.deadline() is None
     desk.say(new, wire.PlayRequest(join=JOIN))
-    assert desk.connection.session.flush(5) == before
+    assert desk.connection.flush(5) == before
     (turn_id,) = desk.connection.session.open
     desk.say(old, wire.PlayRequest(moves=[wire.Move(turn_id=turn_id, bid=2)]))
     assert not desk.judged  # the old one is not heard any more
@@ -319,12 +341,10 @@ def test_a_new_process_begins_with_a_clean_sheet() -> None:
     desk = Desk()
     for _ in range(5):
         old = desk.connect()
-    cuts: list[int] = []
-    old.cut = lambda: cuts.append(1)
     desk.say(old, wire.PlayRequest(moves=[wire.Move(turn_id=n) for n in range(STRAYS)]))
     desk.connection.refusal = "something"
     desk.connection.renew()
-    assert cuts == [1]
+    assert (old.cuts, desk.renewals) == (1, 1)
     assert not desk.connection.ready.is_set()
     desk.connection.disconnect(old)  # gRPC may notice late; it is no loss of the new process
     assert desk.losses == 0
@@ -342,7 +362,7 @@ def test_after_farewell_the_end_of_a_stream_is_no_loss_and_nothing_is_read() -> 
     desk = Desk()
     stream = desk.connect()
     desk.deal()
-    desk.connection.session.flush(0)
+    desk.connection.flush(0)
     (turn_id,) = desk.connection.session.open
     desk.connection.leave(wire.FAREWELL_REASON_FINISHED, "All games are over.")
     assert farewell(stream) == (wire.FAREWELL_REASON_FINISHED, "All games are over.")

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from referee.net.dispatcher import Dispatcher, InProcessPlayer
-from referee.net.session import PendingTurn, Timeout, TurnAnswer, TurnSession
+from referee.net.connection import PendingTurn, Timeout, TurnAnswer, TurnSession
+from referee.net.dispatcher import InProcessPlayer
 from referee.protocol import wire
 from referee.protocol.translate import Malformed
 from referee.umpire.fallback_player import fallback_move
@@ -238,15 +238,6 @@ def test_a_game_that_cannot_be_dealt_is_no_contest() -> None:
     book.dispatcher.open(table, [session, session])
     assert list(book.void) == ["game-1"]
     assert session.games == 0
-
-
-def test_another_organiser_can_take_over_between_two_legs() -> None:
-    first, second = Book(), Book()
-    dispatcher: Dispatcher = first.dispatcher
-    dispatcher.open(new_table(1), [InProcessPlayer(fallback_move), InProcessPlayer(fallback_move)])
-    dispatcher.organise(second.finish)
-    dispatcher.open(new_table(2), [InProcessPlayer(fallback_move), InProcessPlayer(fallback_move)])
-    assert (list(first.records), list(second.records)) == (["game-1"], ["game-2"])
 
 
 def test_first_choice_is_legal() -> None:

@@ -13,8 +13,7 @@ import pytest
 
 from referee.league.play.arena import server_credentials
 from referee.net import server
-from referee.net.connection import BotConnection
-from referee.net.http2 import Budget, Http2Server, Status
+from referee.net.http2 import Budget, Http2Connection, Http2Server, Http2Service, RpcCall, Status
 from referee.protocol import wire
 from referee.umpire.faults import Fault
 from tests.badbots import attacks, http2
@@ -45,8 +44,6 @@ def news(number: int) -> wire.Notice:
 def test_a_bot_that_makes_no_room_is_late_and_hung_by_its_clock(tmp_path: Path, address: str) -> None:
     async def story(inn: Inn) -> None:
         deaf = inn.connection("deaf", move_us=50_000)
-        hung: list[BotConnection] = []
-        inn.host.on_hung = hung.append
         async with inn.endpoint(None if address else deaf, address) as endpoint:
             with contextlib.closing(http2.connect(endpoint.address, http2.NO_WINDOW)) as line:
                 line.sendall(joining(deaf.token))
@@ -54,8 +51,8 @@ def test_a_bot_that_makes_no_room_is_late_and_hung_by_its_clock(tmp_path: Path, 
                 for number in (1, 2):
                     inn.book.dispatcher.open(new_table(number, limits=SHORT), [deaf.session] * 2)
                 inn.host.pump()
-                await until(lambda: bool(hung))
-                assert hung == [deaf]
+                await until(lambda: bool(inn.hung))
+                assert inn.hung == [deaf]
 
     assert {ruling.rule for _, ruling in tell(tmp_path, story).book.rulings} == {"AF-CLOCK-001"}
 
@@ -357,12 +354,31 @@ def test_who_does_not_finish_the_handshake_of_tls_is_a_stranger_like_others(
     assert not tell(tmp_path, story).faults
 
 
+class Ends(Http2Service):
+    """Ends every call at once."""
+
+    def begin(self, call: RpcCall) -> None:
+        call.finish(Status.OK)
+
+    def strangers(self) -> int:
+        return 16
+
+    def exceeded(self, connection: Http2Connection, what: str) -> None:
+        pass
+
+    def violated(self, connection: Http2Connection) -> None:
+        pass
+
+    def may_be_dead(self, connection: Http2Connection) -> bool:
+        return True
+
+
 def test_a_new_peer_pays_for_nothing_that_the_last_one_left(tmp_path: Path) -> None:
     """Neither for its frames, nor for connections that still wait to be accepted."""
 
     async def scene() -> None:
         budget = Budget(100, 0.0)
-        listening = Http2Server(lambda call: call.finish(Status.OK), strangers=lambda: 16, budget=budget)
+        listening = Http2Server(Ends(), budget=budget)
         address = await listening.listen(f"unix:{tmp_path / 'bot.sock'}")
         assert not budget.spend(1_000)
         with contextlib.ExitStack() as stack:

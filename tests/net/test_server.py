@@ -40,10 +40,8 @@ def test_nobody_is_let_in_without_the_right_token(tmp_path: Path, token: str) ->
 
 def test_wrong_tokens_at_the_server_for_remote_bots_are_told_and_keep_no_right_one_out(tmp_path: Path) -> None:
     """While a hundred of them wait for their refusal, a bot joins at once."""
-    told: list[str] = []
 
     async def story(inn: Inn) -> None:
-        inn.host.wrong_tokens.tell = told.append
         good = inn.connection("good")
         async with inn.endpoint(address="tcp:127.0.0.1:0") as endpoint, contextlib.AsyncExitStack() as stack:
             wrong = [await stack.enter_async_context(dial(endpoint, f"guess-{number}")) for number in range(100)]
@@ -57,6 +55,7 @@ def test_wrong_tokens_at_the_server_for_remote_bots_are_told_and_keep_no_right_o
 
     inn = tell(tmp_path, story)
     assert (inn.faults, inn.connections[0].streams) == ([], 1)
+    told = inn.wrong
     assert told[0].startswith("A stream with a token that no bot of this league has, from 127.0.0.1: refused.")
     assert told[1].startswith("99 streams with a token")
     assert len(told) == 2

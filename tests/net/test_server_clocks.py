@@ -9,7 +9,7 @@ import pytest
 
 from referee.net import server
 from referee.net.connection import BotConnection
-from referee.net.http2 import Http2Connection, Http2Server, RpcCall
+from referee.net.http2 import Http2Connection, RpcCall
 from referee.protocol import wire
 from referee.umpire.events import TimeLimits
 from referee.umpire.faults import Fault
@@ -20,8 +20,6 @@ from tests.umpires import BANK_US, MOVE_US, answers_to, new_table
 def test_a_bot_that_never_reads_is_late_and_hung_and_disturbs_nobody(tmp_path: Path) -> None:
     async def story(inn: Inn) -> None:
         deaf, good = inn.connection("deaf", move_us=50_000), inn.connection("good")
-        hung: list[BotConnection] = []
-        inn.host.on_hung = hung.append
         one, two = inn.endpoint(deaf), inn.endpoint(good)
         async with one as near, two as far, dial(near, deaf.token) as a, dial(far, good.token) as b:
             await say(a, JOIN)
@@ -31,8 +29,8 @@ def test_a_bot_that_never_reads_is_late_and_hung_and_disturbs_nobody(tmp_path: P
                 inn.book.dispatcher.open(new_table(number, limits=SHORT), [good.session, deaf.session])
             inn.host.pump()
             bot = asyncio.ensure_future(play_on(b))
-            await until(lambda: bool(hung))
-            assert hung[0] is deaf
+            await until(lambda: bool(inn.hung))
+            assert inn.hung[0] is deaf
             bot.cancel()
 
     inn = tell(tmp_path, story)
@@ -195,7 +193,7 @@ def test_a_second_long_stall_inside_a_late_decision_makes_it_no_contest_if_it_wa
     time = Time(monkeypatch)
 
     async def story(inn: Inn) -> None:
-        inn.host.may_replay = lambda _connection, _table: may_replay
+        inn.replays = may_replay
         late(inn, time)
         for _ in range(2):
             assert (inn.book.void, inn.book.rulings) == ({}, [])
@@ -241,12 +239,12 @@ def test_where_it_is_known_what_the_bot_waited_for_busy_processors_excuse_nobody
 SAID: Final = "It kept the machine so busy that the referee stood still for 400 ms: 99 threads at work."
 
 
-def starve(inn: Inn, monkeypatch: pytest.MonkeyPatch, bad: BotConnection) -> list[BotConnection]:
-    """From now on that connection makes every stall; who was told of it."""
-    told: list[BotConnection] = []
-    inn.host.on_starving = lambda connection, _fault, _sentence: told.append(connection)
+BAD: Final = ("bad", Fault.RESOURCE_CPU, SAID)
+
+
+def starve(monkeypatch: pytest.MonkeyPatch, bad: BotConnection) -> None:
+    """From now on that connection makes every stall."""
     monkeypatch.setattr(server, "guilty_of", lambda *_: {bad: (Fault.RESOURCE_CPU, SAID)})
-    return told
 
 
 def test_a_bot_that_makes_the_referee_stall_loses_the_game_in_which_another_is_late_by_it(
@@ -257,13 +255,13 @@ def test_a_bot_that_makes_the_referee_stall_loses_the_game_in_which_another_is_l
 
     async def story(inn: Inn) -> None:
         bad, third = inn.connection("bad"), inn.connection("third")
-        told = starve(inn, monkeypatch, bad)
+        starve(monkeypatch, bad)
         connection = late(inn, time, bad, third)
         for times in range(1, 4):
             time.passes(inn, 300_000)
             time.stalls(inn, 400)
             time.passes(inn, ALL)
-            assert told == [bad] * times
+            assert inn.faults == [BAD] * times
             assert connection.session.open
         assert [(ruling.seat, ruling.fault) for _, ruling in inn.book.rulings] == [(0, Fault.RESOURCE_CPU)]
 
@@ -280,11 +278,11 @@ def test_a_bot_that_is_late_in_the_stall_that_it_makes_loses_its_game(
     async def story(inn: Inn) -> None:
         other = inn.connection("other")
         bad = late(inn, time, other)
-        told = starve(inn, monkeypatch, bad)
+        starve(monkeypatch, bad)
         time.passes(inn, 300_000)
         time.stalls(inn, 400)
         time.passes(inn, ALL)
-        assert told == [bad]
+        assert inn.faults == [(bad.terms.name, *BAD[1:])]
         assert not bad.session.open
 
     inn = tell(tmp_path, story, watched=False)
@@ -299,12 +297,12 @@ def test_a_bot_at_another_table_that_makes_the_referee_stall_is_ended_and_the_la
 
     async def story(inn: Inn) -> None:
         bad = inn.connection("bad")
-        told = starve(inn, monkeypatch, bad)
+        starve(monkeypatch, bad)
         connection = late(inn, time)
         time.passes(inn, 300_000)
         time.stalls(inn, 400)
         time.passes(inn, ALL)
-        assert told == [bad]
+        assert inn.faults == [BAD]
         assert connection.session.open
 
     inn = tell(tmp_path, story, watched=False)
@@ -317,14 +315,14 @@ def test_a_limit_passed_during_the_stall_is_its_cause(tmp_path: Path, monkeypatc
 
     async def story(inn: Inn) -> None:
         bad, third = inn.connection("bad"), inn.connection("third")
-        told = starve(inn, monkeypatch, inn.connection("nobody"))
+        starve(monkeypatch, inn.connection("nobody"))
         monkeypatch.setattr(server, "guilty_of", lambda *_: {})
         connection = late(inn, time, bad, third)
         bad._clock = lambda: time.now
         bad.passed_a_limit(Fault.RESOURCE_MEM, "It used 3600 MiB of memory; its limit is 512 MiB.")
         time.stalls(inn, 400)
         time.passes(inn, ALL)
-        assert told == []
+        assert inn.faults == []
         assert connection.session.open
         assert [(ruling.seat, ruling.fault) for _, ruling in inn.book.rulings] == [(0, Fault.RESOURCE_MEM)]
 
@@ -342,17 +340,16 @@ def test_a_message_that_waited_during_a_stall_is_not_charged_with_it(
         nonlocal now
         connection = inn.connection("good")
         connection._clock = lambda: now
-        play = server._Play(
-            inn.host, connection, RpcCall(Http2Connection(Http2Server(lambda _call: None), None), 1, {})
-        )
+        endpoint = server.Endpoint(inn.host, None, None)
+        play = server._Play(inn.host, connection, RpcCall(Http2Connection(endpoint._listener, None), 1, {}))
         play.begin().close()
-        play.heard(JOIN.SerializeToString())
+        play.message(JOIN.SerializeToString())
         inn.deal(1, connection, connection)
         message = connection.session.flush(now)
         now += 9_001_000
         inn.host.due_us = now - 9_000_000
         answer = wire.PlayRequest(moves=answers_to(message)).SerializeToString()
-        play.heard(answer)
+        play.message(answer)
         (table,) = inn.book.dispatcher.seated
         assert [times for times in table.charged if times] == [[1_000]]
 

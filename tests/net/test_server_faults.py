@@ -249,7 +249,7 @@ def test_an_error_while_a_message_is_made_spoils_its_games_and_the_bot_plays_on(
             await say(call, JOIN)
             await hear(call)
             with monkeypatch.context() as patched:
-                patched.setattr("referee.net.session.add_turn", fails)
+                patched.setattr("referee.net.connection.add_turn", fails)
                 inn.deal(1, connection, connection)
                 inn.deal(2, connection, other)  # the other one's turn
                 await until(lambda: bool(inn.book.void))

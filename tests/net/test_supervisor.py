@@ -153,7 +153,7 @@ def test_a_breach_of_protocol_or_policy_costs_every_game_under_way_and_ends_the_
         for number in (1, 2):
             lodge.deal(number)
         process = await lodge.started_again(1)
-        lodge.connection.on_fault(fault, "It did what must not be done.")
+        lodge.connection.fault(fault, "It did what must not be done.")
         await settle()
         assert process.end.result() is ENDED_BY_US
         assert lodge.forfeited() == ["game-1", "game-2"]
@@ -166,7 +166,7 @@ def test_a_breach_of_protocol_or_policy_costs_every_game_under_way_and_ends_the_
 def test_a_hung_bot_is_ended_and_started_again() -> None:
     async def story(lodge: Lodge) -> None:
         process = await lodge.started_again(1)
-        lodge.supervisor.hung()
+        lodge.connection.hung()
         await lodge.started_again(2)
         assert process.end.result() is ENDED_BY_US
         assert lodge.noted == [(Fault.CRASH, "It did not answer twice in a row and was ended.")]
@@ -182,7 +182,7 @@ def test_who_is_lost_too_often_in_one_leg_is_given_up() -> None:
 
     lodge = tell(story)
     assert lodge.supervisor.withdrawn == "It was lost 11 times in one leg."
-    assert len(lodge.started) == LOSSES_A_LEG + 1
+    assert len(lodge.started_processes) == LOSSES_A_LEG + 1
 
 
 def test_an_error_of_the_referee_is_no_loss_of_the_bot() -> None:
@@ -205,18 +205,17 @@ def test_turns_go_to_the_new_process_though_the_end_of_the_old_stream_is_noticed
     async def story(lodge: Lodge) -> None:
         lodge.deal(1)
         process = await lodge.started_again(1)
-        old, cut = lodge.stream, []
-        old.cut = lambda: cut.append(True)
+        old = lodge.stream
         lodge.ask()
         process.ends(SEGV)
-        await until(lambda: len(lodge.started) == 2)
-        assert cut == [True]
+        await until(lambda: len(lodge.started_processes) == 2)
+        assert old.cuts == 1
         lodge.connection.disconnect(old)
         lodge.join()
         await settle()
         assert lodge.ask() == [1]
         assert [fault for fault, _ in lodge.noted] == [Fault.CRASH]
-        assert not lodge.started[-1].end.done()
+        assert not lodge.started_processes[-1].end.done()
 
     tell(story)
 
@@ -228,19 +227,19 @@ def test_after_farewell_nothing_is_started_and_nothing_noted() -> None:
         process.ends(LEFT)
         await lodge.supervisor.part()
         await settle()
-        assert len(lodge.started) == 1
+        assert len(lodge.started_processes) == 1
 
     assert not tell(story).noted
 
 
 def test_the_end_while_a_bot_is_starting_is_no_failed_start() -> None:
     async def story(lodge: Lodge) -> None:
-        await until(lambda: len(lodge.started) == 1)
+        await until(lambda: len(lodge.started_processes) == 1)
         lodge.connection.leave(wire.FAREWELL_REASON_STOPPING, "The league goes on later.")
         await lodge.supervisor.part()
         await settle()
-        assert lodge.started[0].end.result() is ENDED_BY_US
-        assert len(lodge.started) == 1
+        assert lodge.started_processes[0].end.result() is ENDED_BY_US
+        assert len(lodge.started_processes) == 1
 
     assert not tell(story).noted
 

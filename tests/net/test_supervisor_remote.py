@@ -47,7 +47,7 @@ def test_a_remote_bot_that_comes_back_loses_nothing_but_time() -> None:
         assert lodge.connection.session.deadline() is None
         lodge.join()
         await settle()
-        message = lodge.connection.session.flush(700_000)
+        message = lodge.connection.flush(700_000)
         assert message is not None
         assert len(message.turns) == 1
         assert lodge.connection.session.deadline() == MOVE_US + BANK_US  # counted from when it was first asked
@@ -141,7 +141,7 @@ def test_the_games_of_a_leg_wait_for_it_as_long_as_its_owner_said(wanted: bool) 
 
     async def story(lodge: Lodge) -> None:
         await joined(lodge, 1)
-        lodge.supervisor.wanted = wanted
+        lodge.supervisor.want(wanted=wanted)
         lodge.connection.disconnect(lodge.stream)
         gone = now()
         while not lodge.supervisor.withdrawn and now() < gone + 3600:  # noqa: ASYNC110 - virtual time
@@ -157,8 +157,9 @@ def test_the_games_of_a_leg_wait_for_it_as_long_as_its_owner_said(wanted: bool) 
 def test_who_flaps_uses_up_the_time_that_games_wait_and_a_new_leg_gives_it_again() -> None:
     async def story(lodge: Lodge) -> None:
         await joined(lodge)
-        lodge.connection.games = 100
-        lodge.supervisor.wanted = True
+        for _ in range(100):
+            lodge.connection.begin_game()
+        lodge.supervisor.want(wanted=True)
         for _ in range(5):
             await away(lodge, 110)
         assert not lodge.supervisor.withdrawn
@@ -299,11 +300,10 @@ def test_a_hung_remote_bot_has_its_stream_cut_and_may_dial_in_again() -> None:
         await settle()
         lodge.deal(1)
         assert lodge.ask() == [1]
-        cut = []
-        lodge.stream.cut = lambda: cut.append(True)
-        lodge.supervisor.hung()
+        cut = lodge.stream
+        lodge.connection.hung()
         await settle()
-        assert cut == [True]
+        assert cut.cuts == 1
         lodge.join()
         await settle()
         assert lodge.ask() == [1]
@@ -323,11 +323,9 @@ def test_what_breaks_the_protocol_costs_every_game_under_way_and_the_bot_may_com
             await joined(lodge)
             lodge.deal(2 * number)
             lodge.deal(2 * number + 1)
-            cut = []
-            lodge.stream.cut = lambda cut=cut: cut.append(True)  # type: ignore[misc]
-            lodge.connection.on_fault(fault, "It sent too much.")
+            lodge.connection.fault(fault, "It sent too much.")
             await settle()
-            assert cut == [True]
+            assert lodge.stream.cuts == 1
             assert len(lodge.forfeited()) == 2 * number
 
     lodge = tell(story, remote=True)

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("short_waits")
 
 def test_a_bot_is_settled_when_it_has_joined() -> None:
     async def story(lodge: Lodge) -> None:
-        await until(lambda: bool(lodge.started))
+        await until(lambda: bool(lodge.started_processes))
         assert not lodge.supervisor.settled.is_set()
         lodge.join()
         await settle()
@@ -32,9 +32,11 @@ def test_a_bot_is_settled_when_it_has_joined() -> None:
 def test_who_ends_before_joining_three_times_in_a_row_is_given_up() -> None:
     async def story(lodge: Lodge) -> None:
         for number in range(1, FAILED_STARTS + 1):
-            await until(lambda number=number: len(lodge.started) == number)  # type: ignore[misc]
-            lodge.started[-1].words = "Traceback\nValueError: no \x1b[31mcards\n"
-            lodge.started[-1].ends(ExitStatus(fault=Fault.CRASH, sentence="It ended with exit code 1.", code=1))
+            await until(lambda number=number: len(lodge.started_processes) == number)  # type: ignore[misc]
+            lodge.started_processes[-1].words = "Traceback\nValueError: no \x1b[31mcards\n"
+            lodge.started_processes[-1].ends(
+                ExitStatus(fault=Fault.CRASH, sentence="It ended with exit code 1.", code=1)
+            )
         await lodge.supervisor.settled.wait()
 
     lodge = tell(story)
@@ -83,13 +85,13 @@ def test_what_the_machine_lacks_is_no_fault_of_a_bot(error: LaunchError) -> None
 def test_who_joins_in_between_has_three_starts_again() -> None:
     async def story(lodge: Lodge) -> None:
         for number in (1, 2):
-            await until(lambda number=number: len(lodge.started) == number)  # type: ignore[misc]
-            lodge.started[-1].ends(LEFT)
+            await until(lambda number=number: len(lodge.started_processes) == number)  # type: ignore[misc]
+            lodge.started_processes[-1].ends(LEFT)
         process = await lodge.started_again(3)
         process.ends(SEGV)
         for number in (4, 5):
-            await until(lambda number=number: len(lodge.started) == number)  # type: ignore[misc]
-            lodge.started[-1].ends(LEFT)
+            await until(lambda number=number: len(lodge.started_processes) == number)  # type: ignore[misc]
+            lodge.started_processes[-1].ends(LEFT)
         await lodge.started_again(6)
         assert not lodge.supervisor.withdrawn
 
@@ -99,7 +101,7 @@ def test_who_joins_in_between_has_three_starts_again() -> None:
 def test_who_does_not_join_in_time_is_ended() -> None:
     async def story(lodge: Lodge) -> None:
         await lodge.supervisor.settled.wait()
-        assert all(process.end.done() for process in lodge.started)
+        assert all(process.end.done() for process in lodge.started_processes)
         assert START_SECONDS * FAILED_STARTS <= asyncio.get_running_loop().time() < START_SECONDS * FAILED_STARTS + 2
 
     lodge = tell(story)
@@ -136,14 +138,14 @@ def test_time_without_a_processor_does_not_count_for_a_start_but_not_for_ever(
 
 def test_a_stall_of_the_referee_does_not_count_for_a_start_however_long_it_is() -> None:
     async def story(lodge: Lodge) -> None:
-        await until(lambda: bool(lodge.started))
+        await until(lambda: bool(lodge.started_processes))
         await asyncio.sleep(10)
         lodge.connection.excuse(600_000_000, 0)
         await asyncio.sleep(600)  # as after Ctrl-Z and fg
         await asyncio.sleep(19)
         lodge.join()
         await settle()
-        assert len(lodge.started) == 1
+        assert len(lodge.started_processes) == 1
         assert lodge.supervisor.settled.is_set()
 
     assert not tell(story).noted
@@ -152,7 +154,7 @@ def test_a_stall_of_the_referee_does_not_count_for_a_start_however_long_it_is() 
 def test_who_is_refused_is_ended_at_once_with_the_reason_of_the_refusal() -> None:
     async def story(lodge: Lodge) -> None:
         for number in range(1, FAILED_STARTS + 1):
-            await until(lambda number=number: len(lodge.started) == number)  # type: ignore[misc]
+            await until(lambda number=number: len(lodge.started_processes) == number)  # type: ignore[misc]
             lodge.connection.connect(BotStream())
             assert lodge.connection.stream is not None
             join = wire.PlayRequest(join=wire.Join(variants=["cinch"]))

@@ -9,9 +9,8 @@ from tests.virtual import run
 
 
 def told() -> tuple[WrongTokens, list[str]]:
-    tokens, lines = WrongTokens(), list[str]()
-    tokens.tell = lines.append
-    return tokens, lines
+    lines = list[str]()
+    return WrongTokens(lines.append), lines
 
 
 def test_the_first_is_told_at_once_and_the_rest_by_their_number() -> None:

@@ -13,10 +13,9 @@ from google.protobuf.message_factory import GetMessageClass
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase
 
-from referee.net.connection import BotConnection, JoinTerms
+from referee.net.connection import BotConnection, JoinTerms, TurnAnswer
 from referee.net.dispatcher import Dispatcher
 from referee.net.server import SERVICE, GameServer, monotonic_us
-from referee.net.session import TurnAnswer
 from referee.protocol import wire
 from tests.program import PATIENCE
 from tests.umpires import new_table
@@ -28,7 +27,7 @@ def at_a_endpoint(folder: Path, client: Any) -> Any:
     """What the client makes of a referee that waits for one bot; the client is blocking code in a thread."""
 
     async def run() -> Any:
-        dispatcher = Dispatcher(lambda _table: None)
+        dispatcher = Dispatcher()
         host = GameServer(dispatcher)
         answered = asyncio.Event()
 

@@ -5,9 +5,8 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any, Final
 
-from referee.net.connection import BotConnection, BotStream, JoinTerms
-from referee.net.session import TurnSession
-from referee.net.supervisor import LocalSupervisor, RemoteSupervisor
+from referee.net.connection import BotConnection, BotStream, JoinTerms, TurnSession
+from referee.net.supervisor import LocalSupervisor, RemoteSupervisor, SupervisorObserver
 from referee.protocol import wire
 from referee.sandbox.exit_status import ExitStatus
 from referee.umpire.faults import Fault
@@ -49,7 +48,18 @@ class Process:
         return self.words
 
 
-class Lodge:
+class Stream(BotStream):
+    """A stream that knows how often it was cut."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.cuts = 0
+
+    def cut(self) -> None:
+        self.cuts += 1
+
+
+class Lodge(SupervisorObserver):
     """A connection with its supervisor; the test plays the bot."""
 
     def __init__(self, *, remote: bool = False) -> None:
@@ -57,41 +67,47 @@ class Lodge:
         terms = JoinTerms("bad", 0, ("auction-pitch",), wire.Joined(), MOVE_US)
         self.connection = BotConnection("token", terms, self.book.dispatcher.answered, lambda: 0)
         self.noted: list[tuple[Fault, str]] = []
-        self.started: list[Process] = []
+        self.started_processes: list[Process] = []
         self.next_start: Callable[[], Any] = Process
-        self.stream = BotStream()
-        note = lambda fault, sentence: self.noted.append((fault, sentence))  # noqa: E731
+        self.stream = Stream()
         if remote:
-            self.supervisor: Any = RemoteSupervisor(self.connection, self.book.dispatcher, note, 600)
+            self.supervisor: Any = RemoteSupervisor(self.connection, self.book.dispatcher, self, 600)
         else:
-            self.supervisor = LocalSupervisor(self.connection, self.book.dispatcher, note, self._start)
-            self.supervisor.on_start = self.started.append
+            self.supervisor = LocalSupervisor(self.connection, self.book.dispatcher, self, self._start)
+
+    def faulted(self, connection: BotConnection, fault: Fault, sentence: str) -> None:
+        assert connection is self.connection
+        self.noted.append((fault, sentence))
+
+    def started(self, connection: BotConnection, process: Any) -> None:
+        assert connection is self.connection
+        self.started_processes.append(process)
 
     def _start(self) -> Any:
         return self.next_start()
 
     def join(self) -> None:
-        self.stream = BotStream()
+        self.stream = Stream()
         assert self.connection.connect(self.stream)
         self.connection.receive(self.stream, wire.PlayRequest(join=wire.Join(max_in_flight=64)).SerializeToString())
 
     async def started_again(self, times: int) -> Process:
         """Waits for the start of that number, joins, and waits until the supervisor has noticed."""
-        await until(lambda: len(self.started) == times)
+        await until(lambda: len(self.started_processes) == times)
         self.join()
         await settle()
-        return self.started[-1]
+        return self.started_processes[-1]
 
     def deal(self, number: int) -> Table:
         """A game of this connection against two others, in which it is its turn at once."""
         table = new_table(number, seats=3)
         self.book.dispatcher.open(table, [self.other, self.connection.session, self.other])
-        self.connection.games += 1
+        self.connection.begin_game()
         return table
 
     def ask(self) -> list[int]:
         """Sends what waits; the games that were asked about."""
-        message = self.connection.session.flush(0)
+        message = self.connection.flush(0)
         return [turn.game_id for turn in message.turns] if message else []
 
     def answer_all(self) -> None:

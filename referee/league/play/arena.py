@@ -7,17 +7,19 @@ import asyncio
 import contextlib
 import secrets
 import ssl
-from collections.abc import Callable, Mapping
+from collections.abc import Collection
 from typing import Any
 
 from referee.league.plan import LeaguePlan
-from referee.net.connection import BotConnection, JoinTerms
-from referee.net.dispatcher import Dispatcher
+from referee.league.play.event_sink import EventSink
+from referee.net.connection import REMOTE_LATENCY_US, BotConnection, JoinTerms
+from referee.net.dispatcher import Dispatcher, GameObserver
 from referee.net.listening import check_certificate
-from referee.net.server import Endpoint, GameServer, monotonic_us
-from referee.net.supervisor import RemoteSupervisor, Supervisor
+from referee.net.server import Endpoint, GameServer, ServerObserver, monotonic_us
+from referee.net.supervisor import RemoteSupervisor, Supervisor, SupervisorObserver
 from referee.protocol import wire
 from referee.protocol.translate import rule_set_message
+from referee.umpire.events import Ruling
 from referee.umpire.faults import Fault
 from referee.umpire.record import Record
 from referee.umpire.table import Table
@@ -30,37 +32,41 @@ OBJECTIVES = {
     "stakes": wire.OBJECTIVE_STAKES,
     "points": wire.OBJECTIVE_POINTS,
 }
-REMOTE_LATENCY_US = 500_000
 
 
-class Arena:
+class ArenaObserver(GameObserver):
+    """Is told what happens in an arena: the leg that is being played there."""
+
+    def changed(self) -> None:
+        """A bot is there, has lost games, or was given up."""
+
+    def failed(self, error: BaseException) -> None:
+        """An error of the referee has ended what keeps the clocks or the bots."""
+
+    def may_replay(self, connection: BotConnection, table: Table) -> bool:  # noqa: ARG002
+        """Whether a game may be played again because this bot was late in it while the referee stood still."""
+        return True
+
+
+class Arena(GameObserver, ServerObserver, SupervisorObserver):
     """The dispatcher and the endpoints of one event loop. ``open`` it, play legs, then ``close`` it.
 
-    ``on_change`` and ``on_failure`` belong to the leg that is being played: something has changed for it, or an error of
-    the referee has ended what keeps the clocks or the bots.
+    It outlives its legs, so it is what dispatcher, server and supervisors report to, and it passes on what belongs to the
+    leg that is being played: a leg says ``begin``.
     """
 
-    def __init__(
-        self,
-        plan: LeaguePlan,
-        note: Callable[[str, Fault, str], None],
-        wrong_tokens: Callable[[str], None] = lambda _sentence: None,
-    ) -> None:
-        """``note`` is told of every fault of a remote entrant outside a single decision, ``wrong_tokens`` of strangers."""
-        self.plan, self._note = plan, note
-        self.dispatcher = Dispatcher(_nobody_plays)
-        self.host = GameServer(self.dispatcher, plan.asked_at_once)
+    def __init__(self, plan: LeaguePlan, event_sink: EventSink) -> None:
+        """``event_sink`` is told of faults of remote entrants, of where they are expected, and of wrong tokens."""
+        self.plan, self._event_sink = plan, event_sink
+        self.dispatcher = Dispatcher(self)
+        self.host = GameServer(self.dispatcher, plan.asked_at_once, self)
         self.supervisors: dict[Slot, Supervisor] = {}
-        self.on_change: Callable[[], None] = lambda: None
-        self.on_failure: Callable[[BaseException], None] = lambda _error: None
+        self._leg = ArenaObserver()
         self._endpoints = contextlib.AsyncExitStack()
         self._tasks: set[asyncio.Task[None]] = set()
-        self.host.on_hung = self._hung
-        self.host.wrong_tokens.tell = wrong_tokens
-        self.host.on_starving = self._starves
 
-    async def open(self, remote: Mapping[Slot, Callable[[str, str], None]]) -> None:
-        """Starts the clocks and lets in these remote bots, each told its address and token by its function.
+    async def open(self, remote: Collection[Slot] = ()) -> None:
+        """Starts the clocks and lets in these remote bots; the event sink is told where, and each one's token.
 
         Raises ``OSError`` if the address cannot be had, or a file of the certificate cannot be read.
         """
@@ -68,29 +74,56 @@ class Arena:
         if remote:
             address, credentials = self.plan.listen, server_credentials(self.plan.tls)
             endpoint = await self._endpoints.enter_async_context(self.host.serve(address, credentials=credentials))
-            for (key, slot), tell in sorted(remote.items()):
-                self._expect(key, slot, endpoint, tell)
+            for key, slot in sorted(remote):
+                self._expect(key, slot, endpoint)
 
-    def _expect(self, key: str, slot: int, endpoint: Endpoint, tell: Callable[[str, str], None]) -> None:
+    def _expect(self, key: str, slot: int, endpoint: Endpoint) -> None:
         connection = new_connection(self.plan, self.dispatcher, key, slot)
-        supervisor = RemoteSupervisor(
-            connection,
-            self.dispatcher,
-            lambda fault, text: self._note(key, fault, text),
-            self.plan.bots[key].wait_seconds,
-        )
-        self.keep((key, slot), supervisor)
-        self.host.admit(connection)
+        supervisor = RemoteSupervisor(connection, self.dispatcher, self, self.plan.bots[key].wait_seconds)
+        self.admit((key, slot), supervisor)
         self.attend(supervisor.run())
-        tell(endpoint.address, connection.token)
+        self._event_sink.expected(key, endpoint.address, connection.token)
 
-    def keep(self, slot: Slot, supervisor: Supervisor) -> None:
-        """A supervisor that reports here."""
+    def begin(self, leg: ArenaObserver) -> None:
+        """From now on this leg is being played."""
+        self._leg = leg
+
+    def admit(self, slot: Slot, supervisor: Supervisor) -> None:
+        """A bot that may dial in, and who keeps it."""
         self.supervisors[slot] = supervisor
-        supervisor.on_change = self._changed
+        self.host.admit(supervisor.connection)
 
-    def _changed(self) -> None:
-        self.on_change()  # whatever leg that is now
+    def dismiss(self, slot: Slot) -> None:
+        """A local bot has left."""
+        self.host.dismiss(self.supervisors.pop(slot).connection)
+
+    # What dispatcher, server and supervisors tell.
+
+    def finished(self, table: Table) -> Record | None:
+        """The leg keeps its record."""
+        return self._leg.finished(table)
+
+    def ruled(self, table: Table, ruling: Ruling) -> None:
+        """The leg reports it."""
+        self._leg.ruled(table, ruling)
+
+    def may_replay(self, connection: BotConnection, table: Table) -> bool:
+        """The leg knows."""
+        return self._leg.may_replay(connection, table)
+
+    def wrong_tokens(self, sentence: str) -> None:
+        """No leg's business."""
+        self._event_sink.wrong_tokens(sentence)
+
+    def faulted(self, connection: BotConnection, fault: Fault, sentence: str) -> None:
+        """A remote bot's fault; its log is elsewhere."""
+        self._event_sink.remote_fault(connection.terms.name, fault, sentence)
+
+    def changed(self) -> None:
+        """The leg looks."""
+        self._leg.changed()
+
+    # Its tasks.
 
     def attend(self, work: Any) -> asyncio.Task[None]:
         """Runs what keeps clocks or bots; an error in it is the leg's failure."""
@@ -103,21 +136,7 @@ class Arena:
         self._tasks.discard(task)
         error = None if task.cancelled() else task.exception()
         if error is not None:
-            self.on_failure(error)
-
-    def dismiss(self, slot: Slot) -> None:
-        """A local bot has left."""
-        self.host.dismiss(self.supervisors.pop(slot).connection)
-
-    def _hung(self, connection: BotConnection) -> None:
-        for supervisor in self.supervisors.values():
-            if supervisor.connection is connection:
-                supervisor.hung()
-
-    def _starves(self, connection: BotConnection, fault: Fault, sentence: str) -> None:
-        for supervisor in self.supervisors.values():
-            if supervisor.connection is connection:
-                supervisor.starves(fault, sentence)
+            self._leg.failed(error)
 
     async def close(self, *, stopped: bool) -> None:
         """Sends the remote bots off, closes the endpoints and stops the clocks."""
@@ -186,8 +205,3 @@ def server_credentials(tls: tuple[str, str] | None) -> ssl.SSLContext | None:
     context.set_alpn_protocols(["h2"])
     context.load_cert_chain(*tls)
     return context
-
-
-def _nobody_plays(table: Table) -> Record | None:
-    del table
-    return None

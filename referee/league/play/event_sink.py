@@ -43,6 +43,40 @@ class LeagueObserver:
         """Somebody has dialled in with a token that no entrant has."""
 
 
+class EventSink:
+    """Where legs report, and the arena that remote bots dial in to. Every call is made from the event loop, in the order of events."""
+
+    def finished(self, game: GamePlan, table: Table, record: Record) -> None:
+        """A game has a result."""
+
+    def no_contest(self, game: GamePlan, reason: str) -> None:
+        """A game ended without a result, through no bot's fault."""
+
+    def ruled(self, game: GamePlan, ruling: Ruling) -> None:
+        """A ruling was made."""
+
+    def fault(self, entrant: str, fault: Fault, sentence: str, log: Path) -> None:
+        """A fault of an entrant outside any single decision."""
+
+    def withdrawn(self, entrant: str, reason: str) -> None:
+        """An entrant is given up."""
+
+    def launched(self, processes: Sequence[Mapping[str, object]]) -> None:
+        """These processes see the games of this leg."""
+
+    def tick(self) -> None:
+        """Called a few times a second while games are played."""
+
+    def expected(self, entrant: str, address: str, token: str) -> None:
+        """A remote entrant may dial in here, with this token."""
+
+    def remote_fault(self, entrant: str, fault: Fault, sentence: str) -> None:
+        """A fault of a remote entrant outside any single decision, whose log is elsewhere."""
+
+    def wrong_tokens(self, sentence: str) -> None:
+        """Streams have come with a token that no entrant has."""
+
+
 Event = tuple[str, tuple[Any, ...]]
 
 _TOGETHER_SECONDS = 0.2
@@ -50,7 +84,7 @@ _MOST_TOGETHER = 64
 
 
 @dataclass(slots=True)
-class BufferSink:
+class BufferSink(EventSink):
     """Keeps what happened as plain data: the event sink of a worker. ``replay_into`` tells it to another sink."""
 
     events: list[Event] = field(default_factory=list)
@@ -75,14 +109,8 @@ class BufferSink:
         """Keeps a withdrawal."""
         self.events.append(("withdrawn", (entrant, reason)))
 
-    def launched(self, processes: Sequence[Mapping[str, object]]) -> None:
-        """Nothing to keep: a worker's processes end with it."""
 
-    def tick(self) -> None:
-        """Nothing waits here."""
-
-
-class StoreSink:
+class StoreSink(EventSink):
     """Writes to the store and tells the listener.
 
     Games that finish within a fifth of a second share a transaction, for each has to wait for the disk. A game counts

@@ -8,19 +8,21 @@ import asyncio
 import contextlib
 import logging
 import secrets
-import socket
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from referee.league.league import LeagueError
 from referee.league.plan import GamePlan, LeaguePlan
-from referee.league.play.arena import Arena, Slot, new_connection, send_off
+from referee.league.play.arena import Arena, ArenaObserver, Slot, new_connection, send_off
+from referee.league.play.event_sink import EventSink
 from referee.net.connection import BotConnection
-from referee.net.supervisor import LocalSupervisor, RemoteSupervisor, Supervisor
+from referee.net.server import local_address
+from referee.net.supervisor import LocalSupervisor, RemoteSupervisor, Supervisor, SupervisorObserver
+from referee.sandbox.command import Command
 from referee.sandbox.launch import BotProcess, launch
 from referee.sandbox.temporary_folder import discard_folder, new_folder
 from referee.umpire.events import Ruling
@@ -35,32 +37,7 @@ _TICK_SECONDS = 0.25
 _LOOK_AHEAD = 200
 
 
-class EventSink(Protocol):
-    """Where a leg reports. Every call is made from the event loop, in the order of events."""
-
-    def finished(self, game: GamePlan, table: Table, record: Record) -> None:
-        """A game has a result."""
-
-    def no_contest(self, game: GamePlan, reason: str) -> None:
-        """A game ended without a result, through no bot's fault."""
-
-    def ruled(self, game: GamePlan, ruling: Ruling) -> None:
-        """A ruling was made."""
-
-    def fault(self, entrant: str, fault: Fault, sentence: str, log: Path) -> None:
-        """A fault of an entrant outside any single decision."""
-
-    def withdrawn(self, entrant: str, reason: str) -> None:
-        """An entrant is given up."""
-
-    def launched(self, processes: Sequence[Mapping[str, object]]) -> None:
-        """These processes see the games of this leg."""
-
-    def tick(self) -> None:
-        """Called a few times a second while games are played."""
-
-
-class Leg:
+class Leg(ArenaObserver, SupervisorObserver):
     """One leg. ``play`` returns when every game is over, or soon after ``stop`` was set."""
 
     def __init__(
@@ -75,11 +52,8 @@ class Leg:
         self.plan, self._event_sink, self._stop = plan, event_sink, stop
         self._queue = deque(games)
         self._plans: dict[Table, GamePlan] = {}
-        self._arena = arena or Arena(plan, lambda _key, _fault, _sentence: None)
-        self._is_connection = arena is not None
+        self._arena, self._arena_is_own = arena or Arena(plan, event_sink), arena is None
         self._dispatcher, self._host = self._arena.dispatcher, self._arena.host
-        self._dispatcher.organise(self._finish, self._ruled)
-        self._host.may_replay = self._may_replay
         self._excused: dict[Table, str] = {}
         self._supervisors: dict[Slot, Supervisor] = {}
         self._load: dict[Slot, int] = {}
@@ -94,16 +68,16 @@ class Leg:
         Raises ``LeagueError`` if a bot process could not be ended: it must not be there when its packs come again.
         """
         folder = new_folder()
-        self._arena.on_change, self._arena.on_failure = self._changed.set, self._fail
+        self._arena.begin(self)
         try:
-            if not self._is_connection:
-                await self._arena.open({})
+            if self._arena_is_own:
+                await self._arena.open()
             async with contextlib.AsyncExitStack() as endpoints:
                 await self._admit(endpoints, folder)
                 async with self._attended():
                     await self._play_all()
         finally:
-            if not self._is_connection:
+            if self._arena_is_own:
                 await self._arena.close(stopped=self._stop.is_set())
             await asyncio.to_thread(discard_folder, folder)
 
@@ -112,48 +86,32 @@ class Leg:
         slots = sorted({slot for game in self._queue for slot in zip(game.seats, game.slots, strict=True)})
         for number, (key, slot) in enumerate(slots):
             self._load[key, slot] = 0
-            if self.plan.bots[key].command is None:
+            command = self.plan.bots[key].command_of(slot)
+            if command is None:
                 supervisor = self._supervisors[key, slot] = self._arena.supervisors[key, slot]
                 if isinstance(supervisor, RemoteSupervisor):
                     supervisor.begin_leg()
                 continue
             connection = new_connection(self.plan, self._dispatcher, key, slot)
-            address = _address(folder / f"{number}.sock")
+            address = local_address(folder / f"{number}.sock")
             endpoint = await endpoints.enter_async_context(self._host.serve(address, owner=connection))
-            start = self._starter(key, slot, endpoint.address, connection, folder)
-            supervisor = LocalSupervisor(
-                connection, self._dispatcher, self._noter(key, slot), start, self.plan.start_seconds
-            )
-            supervisor.on_start = self._noter_of_starts(key)
+            start = partial(self._launch, command, endpoint.address, connection, folder)
+            supervisor = LocalSupervisor(connection, self._dispatcher, self, start, self.plan.start_seconds)
             self._supervisors[key, slot] = supervisor
-            self._arena.keep((key, slot), supervisor)
-            self._host.admit(connection)
+            self._arena.admit((key, slot), supervisor)
 
     def log_path(self, key: str, slot: int) -> Path:
         """Where the output of a bot's process goes."""
         name = key.replace("#", "-").replace(" ", "_") + (f".{slot}" if slot else "")
         return self.plan.log_dir / f"{name}.log"
 
-    def _noter(self, key: str, slot: int) -> Callable[[Fault, str], None]:
-        return lambda fault, sentence: self._event_sink.fault(key, fault, sentence, self.log_path(key, slot))
-
-    def _noter_of_starts(self, key: str) -> Callable[[BotProcess], None]:
-        return lambda process: self._event_sink.launched(
-            [{"entrant": key, "pid": process.pid, "sandbox": process.sandbox}]
-        )
-
-    def _starter(
-        self, key: str, slot: int, address: str, connection: BotConnection, folder: Path
-    ) -> Callable[[], BotProcess]:
-        command = self.plan.bots[key].command_of(slot)
-        if command is None:
-            raise TypeError(f"{key} is no local bot")
-        return lambda: launch(
+    def _launch(self, command: Command, address: str, connection: BotConnection, folder: Path) -> BotProcess:
+        return launch(
             command,
             address=address,
             token=connection.token,
             work_dir=folder,
-            log_path=self.log_path(key, slot),
+            log_path=self.log_path(connection.terms.name, connection.terms.slot),
             limits=self.plan.bot_limits,
             sandbox=self.plan.sandbox,
             terminal=self.plan.terminal,
@@ -230,7 +188,7 @@ class Leg:
                 continue
             for slot in slots:
                 self._load[slot] += 1
-                self._supervisors[slot].connection.games += 1
+                self._supervisors[slot].connection.begin_game()
             spec = self.plan.spec(game, next(self._turn_ids))
             table = Table(spec, partial(self.plan.pack, game), self._turn_ids.__next__, fallback_move)
             self._plans[table] = game
@@ -238,7 +196,7 @@ class Leg:
         self._queue.extendleft(reversed(waiting))
         for slot, supervisor in self._supervisors.items():
             if isinstance(supervisor, RemoteSupervisor):
-                supervisor.wanted = slot in missed
+                supervisor.want(wanted=slot in missed)
 
     def _drop_withdrawn(self) -> None:
         """Ends what cannot be played without a bot that was given up."""
@@ -253,7 +211,23 @@ class Leg:
             if self._gone.keys() & set(self._plans[table].seats):
                 self._dispatcher.abandon(table, "a bot was withdrawn")
 
-    def _may_replay(self, connection: BotConnection, table: Table) -> bool:
+    # What the arena tells, and the supervisors of local bots.
+
+    def changed(self) -> None:
+        """``play`` looks whether games can begin now."""
+        self._changed.set()
+
+    def faulted(self, connection: BotConnection, fault: Fault, sentence: str) -> None:
+        """A fault of a local bot outside any single decision."""
+        key, slot = connection.terms.name, connection.terms.slot
+        self._event_sink.fault(key, fault, sentence, self.log_path(key, slot))
+
+    def started(self, connection: BotConnection, process: BotProcess) -> None:
+        """A local bot's process, which may see the games of this leg."""
+        launched = {"entrant": connection.terms.name, "pid": process.pid, "sandbox": process.sandbox}
+        self._event_sink.launched([launched])
+
+    def may_replay(self, connection: BotConnection, table: Table) -> bool:
         """Whether a game may be played again for a late decision of this bot during a stall: once for each bot."""
         key = connection.terms.name
         if key in self._plans[table].excused:
@@ -261,18 +235,25 @@ class Leg:
         self._excused[table] = key
         return True
 
-    def _fail(self, error: BaseException) -> None:
+    def failed(self, error: BaseException) -> None:
         """Ends the leg by an error that no game and no bot has caused; ``play`` raises it."""
         self._failure = self._failure or error
         self._changed.set()
 
-    def _finish(self, table: Table) -> Record | None:
+    def finished(self, table: Table) -> Record | None:
         """Reports a finished game and makes room for the next. What fails here ends the leg, not a bot's stream."""
         try:
             return self._report(table)
         except Exception as error:  # noqa: BLE001  # raised again by play, where somebody can act on it
-            self._fail(error)
+            self.failed(error)
             return None
+
+    def ruled(self, table: Table, ruling: Ruling) -> None:
+        """Reports a ruling."""
+        try:
+            self._event_sink.ruled(self._plans[table], ruling)
+        except Exception as error:  # noqa: BLE001  # as in finished
+            self.failed(error)
 
     def _report(self, table: Table) -> Record | None:
         game = self._plans.pop(table)
@@ -297,12 +278,6 @@ class Leg:
             _LOG.exception("game %s: %s", game.fixture_id, _UNWRITTEN)
             return None
 
-    def _ruled(self, table: Table, ruling: Ruling) -> None:
-        try:
-            self._event_sink.ruled(self._plans[table], ruling)
-        except Exception as error:  # noqa: BLE001  # as in _finish
-            self._fail(error)
-
 
 def random_ids() -> Iterator[int]:
     """Ids that cannot be guessed, 1..2^53-1, drawn from the system a thousand at a time."""
@@ -310,8 +285,3 @@ def random_ids() -> Iterator[int]:
         for number in memoryview(secrets.token_bytes(8 * 1024)).cast("Q"):
             if number >> 11:
                 yield number >> 11
-
-
-def _address(path: Path) -> str:
-    """A unix socket where they exist and the path is short enough; else loopback TCP."""
-    return f"unix:{path}" if hasattr(socket, "AF_UNIX") and len(str(path)) < 100 else "tcp:127.0.0.1:0"

@@ -145,9 +145,8 @@ class Runner:
         # In later rounds anybody may play.
         every = format_of(self._league.shape).by_rounds
         slots = {slot for game in self._schedule.fixtures if every or game.set_id in open_ for slot in game.processes}
-        remote = {(key, slot): partial(self._event_sink.expected, key) for key, slot in slots if key in self._remote}
-        self._arena = Arena(self._plan, self._event_sink.remote_fault, self._event_sink.wrong_tokens)
-        await self._arena.open(remote)
+        self._arena = Arena(self._plan, self._event_sink)
+        await self._arena.open({(key, slot) for key, slot in slots if key in self._remote})
 
     def _stages(self, play: Callable[[Sequence[PlannedSet]], None]) -> None:
         """Plays what is left of the schedule; when all of it is over, what the format adds, round by round."""
