@@ -50,6 +50,10 @@ def loop(path: Path) -> None:
     path.symlink_to(path)
 
 
+def dangling(path: Path) -> None:
+    path.symlink_to("nowhere")
+
+
 def unreadable(path: Path) -> None:
     path.write_text("what it says nobody may read\n")
     path.chmod(0)
@@ -63,7 +67,18 @@ def binary(path: Path) -> None:
     path.write_bytes(bytes(range(256)) * 64)
 
 
-KINDS: list[Callable[[Path], None]] = [missing, directory, pipe, device, endpoint, loop, unreadable, empty, binary]
+KINDS: list[Callable[[Path], None]] = [
+    missing,
+    directory,
+    pipe,
+    device,
+    endpoint,
+    loop,
+    dangling,
+    unreadable,
+    empty,
+    binary,
+]
 
 SHUT = ["--sandbox", "none"]
 ARGUMENTS = {

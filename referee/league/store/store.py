@@ -481,8 +481,10 @@ def draft_of(path: Path) -> Iterator[Path]:
     """A place to make the store of ``path`` at; it moves there when the body is done.
 
     So a referee that is killed while it begins a league leaves nothing that looks like one. Raises ``StoreError`` if
-    there is something at ``path`` already, or nothing can be made there.
+    there is something at ``path`` already, or nothing can be made there; ``NoLeagueError`` for a link that leads nowhere.
     """
+    if path.is_symlink() and not path.exists():
+        raise NoLeagueError(f"{path} is a link that leads nowhere; remove it, or {_ELSEWHERE}")
     with _private_folder(path) as folder:
         yield folder / path.name
         try:
