@@ -15,6 +15,7 @@ from referee.check.position import GamePrefix, Position, PositionError
 from referee.check.requirements import Requirement
 from referee.check.scene import scene_of
 from referee.check.shrink import Witness
+from referee.league.definition.toml_file import write_text
 from referee.protocol.translate import move_message, turn_message
 from referee.rules import Kind, RuleSet
 
@@ -150,7 +151,7 @@ def write_witness(data: Mapping[str, Any], folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     text = json.dumps([data["key"], data["position"], data["poke"], data["what"]], sort_keys=True)
     path = folder / f"{data['rule']}-{hashlib.sha256(text.encode()).hexdigest()[:8]}.json"
-    path.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    write_text(path, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
     return path
 
 

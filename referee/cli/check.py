@@ -26,6 +26,7 @@ from referee.cli import app
 from referee.cli.options import SandboxMode, given, refuse_idle
 from referee.cli.screen import results
 from referee.league.definition.names import is_name
+from referee.league.definition.toml_file import write_text
 from referee.league.entrants.bot_build import require_built
 from referee.league.entrants.bot_source import BotSource, BotSourceError, command_bot, find_bot
 from referee.net.connection import START_SECONDS
@@ -301,9 +302,9 @@ def write_reports(done: Sequence[Report], wanted: dict[str, Path]) -> None:
     for name, path in wanted.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         if name == "events":
-            path.write_text("".join(line_of(event) for outcome in done for event in outcome.events), "utf-8")
+            write_text(path, "".join(line_of(event) for outcome in done for event in outcome.events))
         else:
-            path.write_text(renderers()[name](whole), "utf-8")
+            write_text(path, renderers()[name](whole))
 
 
 def _replay(plan: Plan, path: Path) -> CheckExit:

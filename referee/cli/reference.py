@@ -1,6 +1,5 @@
 """``rules``, ``explain``, ``vectors``, ``protos``: the rule book and the wire contract, for people and for programs."""
 
-import shutil
 import textwrap
 import tomllib
 from pathlib import Path
@@ -10,7 +9,7 @@ import typer
 
 from referee.cli import app
 from referee.cli.options import refuse_idle
-from referee.league.definition.shipped import copy_protos, shipped_folder
+from referee.league.definition.shipped import copy_protos, copy_shipped, shipped_folder
 from referee.rules import RuleSet, variant, variant_names
 from referee.rules.conduct import WHOLE_BOOK
 from referee.rules.registry import ALIASES
@@ -96,7 +95,7 @@ def vectors(out: Annotated[Path, typer.Option(help="Folder to write to; made if 
     for file in sorted([*source.glob("*.json"), *source.glob("schema/*.json"), source / "README.md"]):
         target = out / file.relative_to(source)
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(file, target)
+        copy_shipped(file, target)
         typer.echo(target)
 
 

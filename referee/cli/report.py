@@ -9,6 +9,7 @@ import typer
 
 from referee.cli import app
 from referee.cli.options import newest_league, refuse_idle
+from referee.league.definition.toml_file import write_text
 from referee.league.league import read_league
 from referee.league.store import Store
 
@@ -71,7 +72,7 @@ def report(
         typer.echo(text, nl=False)
         return
     out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(text, "utf-8")
+    write_text(out, text)
     typer.echo(f"Report: {out}")
 
 

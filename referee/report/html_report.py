@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from referee.league.definition.toml_file import write_text
 from referee.league.league import League
 from referee.league.store import Store
 from referee.report.cross_table import heat_map
@@ -34,7 +35,7 @@ def write_report(
     """
     facts = collect(store, league, table)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(render_report(facts, choose(store, facts, games)), "utf-8")
+    write_text(path, render_report(facts, choose(store, facts, games)))
     return path
 
 
@@ -100,7 +101,7 @@ def write_replay(record: Record, number: int, path: Path, names: Sequence[str] =
     page = render(
         "replay.html.j2", number=number, names=data["names"], title=_league(record), games_json=to_script([data])
     )
-    path.write_text(page, "utf-8")
+    write_text(path, page)
     return path
 
 

@@ -34,11 +34,16 @@ _REMEDIES: Final = {
 }
 """What can be done about errors of the machine."""
 
+_OF_THE_TARGET: Final = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+"""Where a file cannot be copied for these, only the copy is of interest."""
+
 
 def os_error_text(error: OSError) -> str:
     """An error of the system in words: the file's name, what is wrong and what helps, without the system's number."""
     what = _REMEDIES.get(error.errno or 0) or (error.strerror or str(error)).lower()
     names = [os.fsdecode(name) for name in (error.filename, error.filename2) if isinstance(name, str | bytes)]
+    if error.errno in _OF_THE_TARGET:
+        names = names[-1:]
     return ": ".join([*names, what])
 
 

@@ -47,7 +47,15 @@ def copy_protos(folder: Path) -> list[Path]:
     target = folder / "allfours" / "v1"
     target.mkdir(parents=True, exist_ok=True)
     sources = sorted((shipped_folder("protos") / "allfours" / "v1").glob("*.proto"))
-    return [Path(shutil.copyfile(source, target / source.name)) for source in sources]
+    for source in sources:
+        copy_shipped(source, target / source.name)
+    return [target / source.name for source in sources]
+
+
+def copy_shipped(source: Path, target: Path) -> None:
+    """Copies a file that comes with the referee; onto itself, in its own checkout, it is left as it is."""
+    if not (target.exists() and target.samefile(source)):
+        shutil.copyfile(source, target)
 
 
 def _by_name(folder: Path, wanted: Callable[[Path], bool]) -> dict[str, Path]:

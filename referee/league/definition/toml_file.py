@@ -1,7 +1,9 @@
-"""Reading a TOML file that a person wrote: size, encoding and syntax, and where each value stands."""
+"""Reading a TOML file that a person wrote: size, encoding and syntax, and where each value stands; texts read and written whole."""
 
 import json
+import os
 import re
+import secrets
 import stat
 import tomllib
 from collections.abc import Mapping
@@ -143,3 +145,26 @@ def field_name(where: Location) -> str:
     if len(where) > 1 and isinstance(where[1], str):
         return ", ".join([f"[{words[0]}] {words[1]}", *words[2:]])
     return ", ".join(words) or "the file"
+
+
+def write_text(path: Path, text: str) -> None:
+    """Writes a text to a file in one step: the whole of it stands there, or what stood there before.
+
+    A pipe or a device is written to as it is, and so is a file in a folder where none can be made. Raises ``OSError`` that
+    names the file.
+    """
+    target = Path(os.path.realpath(path))  # what a link leads to is written, not the link
+    draft = target.with_name(f".{secrets.token_hex(8)}.new")
+    try:
+        if (target.exists() and not target.is_file()) or not os.access(target.parent, os.W_OK):
+            target.write_text(text, "utf-8")
+            return
+        draft.write_text(text, "utf-8")
+        if target.exists():
+            draft.chmod(stat.S_IMODE(target.stat().st_mode))
+        draft.replace(target)
+    except OSError as error:
+        error.filename, error.filename2 = str(path), None
+        raise
+    finally:
+        draft.unlink(missing_ok=True)

@@ -174,7 +174,7 @@ def find_bot(text: str, relative_to: Path | str, *, name: str | None = None, ver
     the start of its digest; only that file is watched for changes. Raises ``BotSourceError``.
     """
     tried: list[str] = []
-    for path in _places(text, Path(relative_to)):
+    for path in dict.fromkeys(_places(text, Path(relative_to))):
         fault = _why_not(path)
         if fault is None:
             folder = path.parent if path.name == "bot.toml" else path

@@ -15,7 +15,7 @@ from typing import Any, Final
 import referee
 from referee.league.definition.definition import Definition, DefinitionError
 from referee.league.definition.problems import Problem, plain, shown
-from referee.league.definition.toml_file import read_text
+from referee.league.definition.toml_file import read_text, write_text
 from referee.league.entrants.roster import Entrant, Roster, Skipped
 from referee.rules import RuleSet
 
@@ -99,9 +99,7 @@ def add_receipt(path: Path, new: CheckCertificate) -> None:
         {name: getattr(one, name) for name in CheckCertificate.__slots__} for one in (*kept, new)
     ]
     text = json.dumps({"format": FORMAT, "checked": entries}, indent=1) + "\n"
-    partial = path.with_suffix(".tmp")
-    partial.write_text(text, "utf-8")
-    partial.replace(path)
+    write_text(path, text)
 
 
 def has_receipt(path: Path, digest: str, definition: Definition) -> bool:

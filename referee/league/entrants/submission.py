@@ -15,6 +15,7 @@ from tomlkit.items import AoT, Array
 from referee.league.definition.definition import Definition, DefinitionError, load_definition, parse_definition
 from referee.league.definition.names import is_name
 from referee.league.definition.problems import Problem, near, one_of, plain, shown
+from referee.league.definition.toml_file import write_text
 from referee.league.entrants.bot_digest import TooLarge, differing_files
 from referee.league.entrants.bot_source import BotSource, BotSourceError, find_bot
 from referee.league.entrants.roster import Entrant, enter
@@ -202,6 +203,4 @@ def _replace(file: Path, text: str, *, lenient: bool = False) -> None:
     new = parse_definition(text, file=str(file), folder=file.parent)
     if not lenient:
         enter(new)
-    partial = file.with_name(f".{file.name}.new")
-    partial.write_text(text, "utf-8")
-    partial.replace(file)
+    write_text(file, text)
