@@ -104,5 +104,5 @@ def _default(value: object) -> str:
 
 
 def _examples(epilog: str) -> list[str]:
-    """The command lines of ``Example: referee a   or: referee b``."""
+    """The command lines of an epilog: ``Example: referee a``, then ``or: referee b``, a line each."""
     return [line.strip() for line in re.split(r"\s+or: ", epilog.partition("Example:")[2]) if line.strip()]

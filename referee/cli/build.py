@@ -31,7 +31,7 @@ class BuildExit(IntEnum):
 
 @app.command(
     name="build",
-    epilog="Example: referee build mybot --network   or: referee build sample_bots/go/* --network --skip-missing",
+    epilog="Example: referee build mybot --network\n\nor:      referee build sample_bots/go/* --network --skip-missing",
 )
 def build_command(
     bots: Annotated[
@@ -111,7 +111,7 @@ def _build(source: BotSource, run: Callable[[BotSource], BuildOutcome], skips: b
     return BuildExit.BUILT
 
 
-@app.command(epilog="Example: referee new go mybot   or: referee new rust mybot --from careful")
+@app.command(epilog="Example: referee new go mybot\n\nor:      referee new rust mybot --from careful")
 def new(
     language: Annotated[str, typer.Argument(metavar="LANGUAGE", help=f"One of {', '.join(TITLES)}.")],
     name: Annotated[

@@ -81,7 +81,7 @@ SandboxOption = Annotated[
 VerboseOption = Annotated[bool, typer.Option("--verbose", "-v", help="Every rule, every breach in full.")]
 
 
-@app.command(name="check", epilog="Example: referee check mybot.py --variant auction-pitch --report html=check.html")
+@app.command(name="check", epilog="Example: referee check mybot.py --report html=check.html")
 def check_command(
     bots: BotArguments = None,
     variants: VariantOption = None,

@@ -76,7 +76,7 @@ MarginOption = Annotated[
 
 
 @app.command(
-    epilog="Example: referee compare old.py new.py --against careful   or: referee compare careful-1 careful-2 --time 10m"
+    epilog="Example: referee compare old.py new.py --against careful\n\nor:      referee compare careful-1 careful-2 --time 10m"
 )
 def compare(
     old: Annotated[str, typer.Argument(metavar="OLD", help="The old version: a folder, a .py file, or a sample.")],

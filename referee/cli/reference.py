@@ -20,7 +20,7 @@ from referee.umpire.faults import FAULTS
 _WIDTH = 100
 
 
-@app.command(epilog="Example: referee rules cinch --set low_to=holder   or: referee rules --list")
+@app.command(epilog="Example: referee rules cinch --set low_to=holder\n\nor:      referee rules --list")
 def rules(
     name: Annotated[str, typer.Argument(metavar="VARIANT", help="The game.")] = "auction-pitch",
     changes: Annotated[
@@ -99,7 +99,7 @@ def vectors(out: Annotated[Path, typer.Option(help="Folder to write to; made if 
         typer.echo(target)
 
 
-@app.command(epilog="Example: referee explain AF-PLAY-003   or: referee explain faults")
+@app.command(epilog="Example: referee explain AF-PLAY-003\n\nor:      referee explain faults")
 def explain(
     topic: Annotated[str, typer.Argument(help="A rule id such as AF-PLAY-003, or: faults.")],
     game: Annotated[str, typer.Option("--variant", help="Whose house rules fill the sentence.")] = "auction-pitch",

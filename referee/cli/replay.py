@@ -25,7 +25,7 @@ from referee.report.terminal_replay import Frame, frames
 from referee.umpire.record import Record
 
 
-@app.command(epilog="Example: referee replay 17 --html   or: referee replay 17 --seat 2")
+@app.command(epilog="Example: referee replay 17 --html\n\nor:      referee replay 17 --seat 2")
 def replay(
     game: Annotated[int, typer.Argument(min=1, help="The number of the game.")],
     league: Annotated[Path | None, typer.Option(help="The league's file. Default: the newest in leagues/.")] = None,

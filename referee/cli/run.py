@@ -467,7 +467,9 @@ def _print_end(
     typer.echo(f"Report: {report}")
 
 
-@app.command(epilog="Example: referee play mybot.py careful random --games 50   or: referee play --script deal.toml")
+@app.command(
+    epilog="Example: referee play mybot.py careful random --games 50\n\nor:      referee play --script deal.toml"
+)
 def play(
     bots: Annotated[
         list[str] | None, typer.Argument(metavar="[BOT...]", help="A .py file, a folder with bot.toml, or a sample.")

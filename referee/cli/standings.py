@@ -24,7 +24,7 @@ ExplainOption = Annotated[bool, typer.Option("--explain", help="Say what the col
 
 
 @app.command(
-    epilog="Example: referee standings leagues/kitchen.sqlite --output json   or: referee standings leagues/kitchen.sqlite --all"
+    epilog="Example: referee standings leagues/kitchen.sqlite --output json\n\nor:      referee standings leagues/kitchen.sqlite --all"
 )
 def standings(
     store: StoreArgument,

@@ -15,7 +15,7 @@ from referee.league.store import Exported, Source, Store
 from referee.verification.verify import verify as verify_league
 
 
-@app.command(epilog="Example: referee verify leagues/kitchen.sqlite   or: referee verify kitchen-export")
+@app.command(epilog="Example: referee verify leagues/kitchen.sqlite\n\nor:      referee verify kitchen-export")
 def verify(
     store: Annotated[Path, typer.Argument(metavar="LEAGUE", help="The league's file, or the folder of its export.")],
     output: OutputOption = OutputFormat.RICH,

@@ -1,11 +1,13 @@
 """An option that would have no effect is refused in a sentence that says why, before anything is done."""
 
+import re
+import sys
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
-from referee.cli import app, register
+from referee.cli import COMMANDS, app, main, register
 
 register()
 
@@ -80,3 +82,17 @@ def test_defaults_are_no_options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     (tmp_path / "local.toml").write_text(LOCAL)
     assert CliRunner().invoke(app, ["run", "local.toml", "--dry-run", "--sandbox", "none"]).exit_code == 0
     assert CliRunner().invoke(app, ["rules", "--list"]).exit_code == 0
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_example_of_the_help_stands_in_one_line_of_80_columns(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr(sys, "argv", ["referee", name, "--help"])
+    with pytest.raises(SystemExit):
+        main()
+    shown = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    first = next(number for number, line in enumerate(shown) if line.startswith("Example: "))
+    told = [line for line in shown[first:] if line]
+    assert all(re.fullmatch(rf"(Example:|or:) +referee {name} .+", line) for line in told), told
