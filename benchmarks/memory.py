@@ -20,7 +20,7 @@ from referee.rules import variant
 from referee.umpire.events import GameSpec
 from referee.umpire.fallback_player import fallback_move
 from referee.umpire.record import Record, canonical, write_record
-from referee.umpire.table import Table
+from referee.umpire.umpire import Umpire
 from referee.umpire.view import Chair
 
 TABLES = 64
@@ -41,7 +41,7 @@ class Play(GameObserver):
         self.dispatcher = Dispatcher(self)
         self.sessions = [TurnSession(5_000_000) for _ in range(4)]
 
-    def finished(self, table: Table) -> Record:
+    def finished(self, table: Umpire) -> Record:
         """Writes the record as a league would, and lets it go."""
         record = write_record(table, {})
         canonical(record)
@@ -55,7 +55,7 @@ class Play(GameObserver):
         chairs = tuple(Chair(game_id=next(self.ids), seat=seat, seats=4, rules=self.rules) for seat in range(4))
         spec = GameSpec(key=f"g{number}", rules=self.rules, chairs=chairs)
         packs = lambda deal: shuffle(deal_key(self.master, "memory", str(number), deal))  # noqa: E731
-        self.dispatcher.open(Table(spec, packs, self.ids.__next__, fallback_move), self.sessions)
+        self.dispatcher.open(Umpire(spec, packs, self.ids.__next__, fallback_move), self.sessions)
 
     def step(self, rng: random.Random) -> None:
         """Every session answers what it is asked."""

@@ -30,7 +30,7 @@ from referee.league.standings import summarise
 from referee.league.store import Store
 from referee.umpire.fallback_player import fallback_move
 from referee.umpire.record import Record, write_record
-from referee.umpire.table import Table
+from referee.umpire.umpire import Umpire
 
 NAMES = ("careful", "random", "montecarlo", "other")
 STAGE = 128  # sets, of four games each
@@ -59,7 +59,7 @@ class Stubbed(Runner):
             slots=fixture.slots,
         )
         ids = count(1)
-        table = Table(self._plan.spec(game, 1), partial(_pack, self._plan.master, number), ids.__next__, fallback_move)
+        table = Umpire(self._plan.spec(game, 1), partial(_pack, self._plan.master, number), ids.__next__, fallback_move)
         table.start()
         while (turn := table.open) is not None:
             table.answer(turn.turn_id, fallback_move(turn), 250 + 37 * number)

@@ -25,7 +25,7 @@ from referee.rules import RuleSet, variant
 from referee.statistics.paired import estimate
 from referee.statistics.results import place_points
 from referee.umpire.events import DealClosed, GameSpec
-from referee.umpire.table import Table
+from referee.umpire.umpire import Umpire
 from referee.umpire.view import Chair
 
 ROOT: Final = Path(__file__).resolve().parents[1]
@@ -76,7 +76,7 @@ def play(players: Sequence[Player], rules: RuleSet, seed: str, number: int, rota
     )
     ids = iter(range(1, 2**53))
     message = rule_set_message(rules, 1)
-    table = Table(
+    table = Umpire(
         GameSpec(key=name, rules=rules, chairs=chairs),
         lambda deal: shuffle(deal_key(master, "strength", name, deal)),
         lambda: next(ids),
@@ -92,7 +92,7 @@ def play(players: Sequence[Player], rules: RuleSet, seed: str, number: int, rota
         outputs = step(table, players, message)
 
 
-def step(table: Table, players: Sequence[Player], rules: wire.RuleSet) -> Any:
+def step(table: Umpire, players: Sequence[Player], rules: wire.RuleSet) -> Any:
     """Asks one bot by way of the wire's messages, and hands its answer to the table."""
     asked = table.open
     assert asked is not None

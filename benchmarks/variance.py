@@ -35,7 +35,7 @@ from referee.statistics.luck import GameShare, PlainGame, adjust, shared_packs
 from referee.statistics.results import GameSet, Measures, PlayedGame
 from referee.umpire.events import GameSpec
 from referee.umpire.fallback_player import fallback_move
-from referee.umpire.table import Table
+from referee.umpire.umpire import Umpire
 from referee.umpire.view import Chair
 from referee.umpire.view import Turn as Asked
 
@@ -98,7 +98,7 @@ def play(players: Sequence[Player], name: str, turn: int = 0) -> tuple[int, ...]
         for s in range(SEATS)
     )
     ids = iter(range(1, 1 << 40))
-    table = Table(
+    table = Umpire(
         GameSpec(key=name, rules=RULES, chairs=chairs), lambda _: pack_of(name), lambda: next(ids), fallback_move
     )
     table.start()

@@ -14,7 +14,7 @@ from referee.net.server import SERVICE, Endpoint, GameServer, ServerObserver, mo
 from referee.protocol import wire
 from referee.umpire.events import TimeLimits
 from referee.umpire.faults import Fault
-from referee.umpire.table import Table
+from referee.umpire.umpire import Umpire
 from tests.program import PATIENCE
 from tests.umpires import MOVE_US, Book, answers_to, new_table
 
@@ -55,7 +55,7 @@ class Inn(ServerObserver):
         self.wrong: list[str] = []
         self.replays = True
 
-    def may_replay(self, connection: BotConnection, table: Table) -> bool:
+    def may_replay(self, connection: BotConnection, table: Umpire) -> bool:
         return self.replays
 
     def wrong_tokens(self, sentence: str) -> None:

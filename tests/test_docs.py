@@ -42,7 +42,7 @@ from referee.statistics.standings import standings
 from referee.umpire.events import GameSpec
 from referee.umpire.fallback_player import fallback_move
 from referee.umpire.record import replay
-from referee.umpire.table import Table
+from referee.umpire.umpire import Umpire
 from referee.umpire.view import Chair, Turn
 from referee.verification.result import Check
 from tests.helpers import seeded, shuffled
@@ -258,7 +258,7 @@ def at_table(choose: Any) -> InProcessPlayer:
     return InProcessPlayer(action)
 
 
-def play_game(choose: Any, game: str, seats: int) -> Table:
+def play_game(choose: Any, game: str, seats: int) -> Umpire:
     """A whole game of one player against itself."""
     rules = variant(game)
     spec = GameSpec(
@@ -267,7 +267,7 @@ def play_game(choose: Any, game: str, seats: int) -> Table:
         chairs=tuple(Chair(game_id=1, seat=seat, seats=seats, rules=rules, bot_seed=seat) for seat in range(seats)),
     )
     numbers = iter(range(1, 1 << 20))
-    table = Table(spec, lambda number: shuffled(seeded((game, number))), numbers.__next__, fallback_move)
+    table = Umpire(spec, lambda number: shuffled(seeded((game, number))), numbers.__next__, fallback_move)
     dispatcher = Dispatcher()
     dispatcher.open(table, [at_table(choose) for _ in range(seats)])
     assert table.result is not None

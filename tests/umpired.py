@@ -16,7 +16,7 @@ from referee.umpire.events import (
     TimeLimits,
 )
 from referee.umpire.faults import PROFILES, Profile
-from referee.umpire.table import Table
+from referee.umpire.umpire import Umpire
 from referee.umpire.view import Chair, Turn
 from tests.helpers import rules_of, seeded, shuffled
 
@@ -34,7 +34,7 @@ def table(
     seed: object = 0,
     first_dealer: int = 0,
     fallback_move: Fallback | None = None,
-) -> Table:
+) -> Umpire:
     """A table with packs from a seed, turn ids 1, 2, 3 ... and a house that plays the highest legal action."""
     ruleset = rules if isinstance(rules, RuleSet) else rules_of(rules)
     chairs = tuple(Chair(game_id=7, seat=seat, seats=seats, rules=ruleset) for seat in range(seats))
@@ -47,7 +47,7 @@ def table(
         limits=limits or TimeLimits(),
     )
     ids = itertools.count(1).__next__
-    return Table(spec, lambda number: shuffled(seeded(f"{seed}/{number}")), ids, fallback_move or highest)
+    return Umpire(spec, lambda number: shuffled(seeded(f"{seed}/{number}")), ids, fallback_move or highest)
 
 
 def highest(turn: Turn) -> int:
@@ -61,31 +61,31 @@ def only(outputs: list[Output], kind: type[OutputType]) -> OutputType:
     return found[0]
 
 
-def asked(umpire: Table) -> Turn:
+def asked(umpire: Umpire) -> Turn:
     """The open turn."""
     assert umpire.open is not None
     return umpire.open
 
 
-def answer(umpire: Table, action: int | None = None, charged_us: int = 0) -> list[Output]:
+def answer(umpire: Umpire, action: int | None = None, charged_us: int = 0) -> list[Output]:
     """Answers the open turn, with its first legal action if none is given."""
     turn = asked(umpire)
     return umpire.answer(turn.turn_id, turn.legal[0] if action is None else action, charged_us)
 
 
-def illegal(umpire: Table, charged_us: int = 0) -> list[Output]:
+def illegal(umpire: Umpire, charged_us: int = 0) -> list[Output]:
     """Answers the open turn with 99: no bid, no card."""
     return answer(umpire, 99, charged_us)
 
 
-def until_asked(umpire: Table, seat: int) -> Turn:
+def until_asked(umpire: Umpire, seat: int) -> Turn:
     """Answers for all others until that seat is asked; they never pass when they can bid, so that cards are played."""
     while asked(umpire).chair.seat != seat:
         answer(umpire)
     return asked(umpire)
 
 
-def offend(umpire: Table, seat: int, times: int) -> list[Output]:
+def offend(umpire: Umpire, seat: int, times: int) -> list[Output]:
     """Lets a seat break a rule that many times, all else being in order; returns the outputs of the last time."""
     outputs: list[Output] = []
     for _ in range(times):
@@ -94,12 +94,12 @@ def offend(umpire: Table, seat: int, times: int) -> list[Output]:
     return outputs
 
 
-def result_of(umpire: Table) -> TableResult:
+def result_of(umpire: Umpire) -> TableResult:
     assert umpire.result is not None
     return umpire.result
 
 
-def finish(umpire: Table, chance: Random | None = None) -> TableResult:
+def finish(umpire: Umpire, chance: Random | None = None) -> TableResult:
     """Goes on with legal answers until the game is over."""
     while not umpire.closed:
         answer(umpire, chance.choice(asked(umpire).legal) if chance else None)

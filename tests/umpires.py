@@ -13,7 +13,7 @@ from referee.umpire.events import GameSpec, Ruling, TimeLimits
 from referee.umpire.fallback_player import fallback_move
 from referee.umpire.faults import PROFILES
 from referee.umpire.record import Record, write_record
-from referee.umpire.table import Table
+from referee.umpire.umpire import Umpire
 from referee.umpire.view import Chair
 from tests.helpers import seeded, shuffled
 
@@ -29,7 +29,7 @@ def new_table(
     game: str = "auction-pitch",
     profile: str = "ranked",
     limits: TimeLimits | None = None,
-) -> Table:
+) -> Umpire:
     """A game that is not started yet. ``number`` names it and fixes its packs."""
     rules = variant(game)
     chairs = tuple(Chair(game_id=number, seat=seat, seats=seats, rules=rules, bot_seed=seat) for seat in range(seats))
@@ -41,7 +41,7 @@ def new_table(
         profile=PROFILES[profile],
         limits=limits or TimeLimits(MOVE_US, BANK_US, 0),
     )
-    return Table(
+    return Umpire(
         spec,
         lambda deal: shuffled(seeded(f"{number}/{deal}")),
         ids or count(1000 * number + 1).__next__,
@@ -58,11 +58,11 @@ class Book(GameObserver):
         self.rulings: list[tuple[str, Ruling]] = []
         self.dispatcher = Dispatcher(self)
 
-    def ruled(self, table: Table, ruling: Ruling) -> None:
+    def ruled(self, table: Umpire, ruling: Ruling) -> None:
         """Keeps it with the key of its game."""
         self.rulings.append((table.spec.key, ruling))
 
-    def finished(self, table: Table) -> Record | None:
+    def finished(self, table: Umpire) -> Record | None:
         """Each game ends once."""
         key = table.spec.key
         assert key not in self.records

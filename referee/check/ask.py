@@ -13,7 +13,7 @@ from referee.protocol.translate import Malformed
 from referee.rules import Action, Deal, Game, action_text, legal_text
 from referee.umpire.fallback_player import fallback_move
 from referee.umpire.record import Record, RecordError, replay
-from referee.umpire.table import Table
+from referee.umpire.umpire import Umpire
 from referee.umpire.view import Turn
 
 
@@ -66,7 +66,7 @@ def moment(record: Record, turn: int, seeds: tuple[int, ...] = ()) -> Moment:
     return _moment(table, number, done, seeds)
 
 
-def _moment(table: Table, number: int, done: int, seeds: tuple[int, ...]) -> Moment:
+def _moment(table: Umpire, number: int, done: int, seeds: tuple[int, ...]) -> Moment:
     spec = table.spec
     game = Game(spec.rules, spec.seats, spec.first_dealer)
     decisions = [0] * spec.seats

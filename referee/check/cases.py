@@ -18,7 +18,7 @@ from referee.umpire.faults import Profile
 from referee.umpire.notation.page import Page
 from referee.umpire.notation.style import Style, party, wrapped
 from referee.umpire.record import IrregularRecord
-from referee.umpire.table import Table
+from referee.umpire.umpire import Umpire
 from referee.umpire.view import Chair, Turn
 
 FORMAT: Final = 1
@@ -234,7 +234,7 @@ class Played:
     """What came of a script: its table, the deals that were closed, the rulings, and who is asked now."""
 
     script: Script
-    table: Table
+    table: Umpire
     closed: list[DealClosed] = field(default_factory=list)
     wrong: list[Wrong] = field(default_factory=list)
     asked: Turn | None = None
@@ -342,7 +342,7 @@ def play_script(script: Script) -> Played:
         """What is dealt: behind the last deal of the script anything, for nobody plays it."""
         return script.deals[number].stacked(script.rules, game.dealer) if number < len(script.deals) else PACK
 
-    table = Table(spec, pack, itertools.count(1).__next__, fallback_move)
+    table = Umpire(spec, pack, itertools.count(1).__next__, fallback_move)
     table.game = game
     played = Played(script, table)
     _take(played, table.start(), 0)

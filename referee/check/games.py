@@ -25,7 +25,7 @@ from referee.umpire.events import DealClosed, GameClosed, Output, Ruled, Voided
 from referee.umpire.fallback_player import fallback_move
 from referee.umpire.faults import Fault
 from referee.umpire.record import Record, write_record
-from referee.umpire.table import Table
+from referee.umpire.umpire import Umpire
 from referee.umpire.view import Turn
 
 _RECENT = 256
@@ -76,7 +76,7 @@ class Probe:
     when the bot was first lost, if it was.
     """
 
-    table: Table
+    table: Umpire
     seat: int
     phase: str
     origin: str
@@ -169,7 +169,7 @@ class CheckDispatcher(Dispatcher, GameObserver):
         """``setting`` is what tables are made of."""
         super().__init__(self)
         self.observer = CheckObserver()
-        self.askings: dict[Table, Probe] = {}
+        self.askings: dict[Umpire, Probe] = {}
         self._recent: deque[Probe] = deque(maxlen=_RECENT)
         self._batches = 0
         self._sent: list[tuple[PendingTurn, int, int]] = []
@@ -208,7 +208,7 @@ class CheckDispatcher(Dispatcher, GameObserver):
         seed = random.Random(f"{match.master.hex()} {match.number}")  # noqa: S311  # repeatable on purpose
         spec = spec_of(match.rules, match.seats, match.dealer, self._setting, bot_seed=seed.getrandbits(53))
         packs = partial(_pack, match.master, match.number)
-        table = Table(spec, packs, self._setting.ids, fallback_move)
+        table = Umpire(spec, packs, self._setting.ids, fallback_move)
         table.game = Game(match.rules, match.seats, match.dealer, match.scores)
         table.game.deals = match.closed
         origin = f"game {match.number + 1}"
@@ -243,7 +243,7 @@ class CheckDispatcher(Dispatcher, GameObserver):
         except Exception as error:  # noqa: BLE001  # whatever it is, it is told where the check can stop
             self.observer.broken(error)
 
-    def _failed(self, table: Table) -> None:
+    def _failed(self, table: Umpire) -> None:
         """The umpire failed: that is no verdict on the bot."""
         self.observer.broken(sys.exception() or RuntimeError(f"game {table.spec.key} failed"))
         super()._failed(table)
@@ -307,7 +307,7 @@ class CheckDispatcher(Dispatcher, GameObserver):
             self._carry(asking.table, held)
             self._serve_local()
 
-    def _tell_deal(self, table: Table, players: Sequence[Player], closed: DealClosed) -> None:
+    def _tell_deal(self, table: Umpire, players: Sequence[Player], closed: DealClosed) -> None:
         """A deal is over; where no more of them were asked for, so is the table."""
         super()._tell_deal(table, players, closed)
         asking = self.askings.get(table)
@@ -316,7 +316,7 @@ class CheckDispatcher(Dispatcher, GameObserver):
             if asking.deals is not None and sum(log.outcome is not None for log in table.deals) >= asking.deals:
                 self.close(asking)
 
-    def _outputs(self, table: Table, turn: Turn, answer: TurnAnswer) -> Sequence[Output]:
+    def _outputs(self, table: Umpire, turn: Turn, answer: TurnAnswer) -> Sequence[Output]:
         action = answer.action
         if isinstance(action, Malformed):
             return table.malformed(turn.turn_id, action.rule, action.sentence, answer.raw, answer.charged_us)
@@ -354,7 +354,7 @@ class CheckDispatcher(Dispatcher, GameObserver):
             if asking is not None
         )
 
-    def _at(self, table: Table) -> Probe | None:
+    def _at(self, table: Umpire) -> Probe | None:
         """What is asked at a table, or was when it was closed not long ago: the bot still owes an answer to it."""
         recent = (one for one in reversed(self._recent) if one.table is table)
         return self.askings.get(table) or next(recent, None)
@@ -372,7 +372,7 @@ class CheckDispatcher(Dispatcher, GameObserver):
         table = asking.table
         return snapshot(table, len(table.deals) - 1, len(table.deals[-1].actions), turn, asking.origin)
 
-    def abandon(self, table: Table, sentence: str) -> None:
+    def abandon(self, table: Umpire, sentence: str) -> None:
         """A stall of ours while the bot was late: the decision is asked again, or the game played from its start."""
         del sentence
         asking = self.askings.get(table)
@@ -384,7 +384,7 @@ class CheckDispatcher(Dispatcher, GameObserver):
         elif asking.match is not None:
             self.play(asking.match, asking.phase)
 
-    def lose(self, table: Table, player: Player, fault: Fault, sentence: str) -> None:
+    def lose(self, table: Umpire, player: Player, fault: Fault, sentence: str) -> None:
         """Nobody loses a game in a check: the table is closed, and whoever hears of the fault says what it means."""
         del player, fault, sentence
         asking = self.askings.get(table)
@@ -404,7 +404,7 @@ class CheckDispatcher(Dispatcher, GameObserver):
         asking.done = True
         self.observer.closed(asking)
 
-    def _close(self, table: Table, players: Sequence[Player], closed: GameClosed | Voided) -> None:
+    def _close(self, table: Umpire, players: Sequence[Player], closed: GameClosed | Voided) -> None:
         """The game is over; where no more of it was wanted, its table is closed already."""
         if table in self.seated:
             super()._close(table, players, closed)
@@ -414,7 +414,7 @@ class CheckDispatcher(Dispatcher, GameObserver):
         for asking in list(self.askings.values()):
             self.close(asking)
 
-    def finished(self, table: Table) -> Record | None:
+    def finished(self, table: Umpire) -> Record | None:
         """A game is over by itself."""
         asking = self.askings.pop(table, None)
         if asking is not None:
@@ -435,7 +435,7 @@ def _at_the_end_of_figures(position: Position) -> Position:
     return replace(position, deal=late, bot_seed=BIGGEST, decision=9_999)
 
 
-def _as_then(table: Table, course: GamePrefix, turn: Turn) -> Action:
+def _as_then(table: Umpire, course: GamePrefix, turn: Turn) -> Action:
     then = course.next(table, turn)
     return fallback_move(turn) if then is None else then
 
@@ -444,7 +444,7 @@ def _any_legal(chance: random.Random, turn: Turn) -> Action:
     return turn.legal[chance.randrange(len(turn.legal))]
 
 
-def _scripted(table: Table, script: Sequence[Action], others: Choose, turn: Turn) -> Action:
+def _scripted(table: Umpire, script: Sequence[Action], others: Choose, turn: Turn) -> Action:
     """The action that the script has at this point of the deal, where it is legal; else whatever the house does."""
     log: Any = table.deals[0].actions
     done = len(log)

@@ -13,7 +13,7 @@ from referee.rules import Action, Deal, Game, Kind, RuleSet, RuleSetError
 from referee.umpire.events import GameSpec, Output, TimeLimits
 from referee.umpire.fallback_player import fallback_move
 from referee.umpire.faults import Profile
-from referee.umpire.table import Table
+from referee.umpire.umpire import Umpire
 from referee.umpire.view import Chair, Turn, see
 
 PROFILE = Profile("check", 0, 0)
@@ -135,7 +135,7 @@ class Setting:
     limits: TimeLimits
 
 
-def seat_at(position: Position, setting: Setting, *, ask_from: int | None = None) -> tuple[Table, int, list[Output]]:
+def seat_at(position: Position, setting: Setting, *, ask_from: int | None = None) -> tuple[Umpire, int, list[Output]]:
     """A table with the deal at the position, the seat that is asked there, and what the umpire says.
 
     With ``ask_from`` only the first so many actions are stated: the bot plays from there, others may follow the rest.
@@ -144,7 +144,7 @@ def seat_at(position: Position, setting: Setting, *, ask_from: int | None = None
     deal = position.reached()
     seat, stated = deal.seat, len(position.actions) if ask_from is None else ask_from
     spec = spec_of(position.rules, position.seats, position.dealer, setting, bot_seed=position.bot_seed)
-    table = Table(spec, lambda _deal: position.pack, setting.ids, fallback_move)
+    table = Umpire(spec, lambda _deal: position.pack, setting.ids, fallback_move)
     table.game = Game(position.rules, position.seats, position.dealer, position.scores, position.set_backs)
     table.game.deals = position.deal
     if position.decision is not None:
@@ -167,7 +167,7 @@ def spec_of(rules: RuleSet, seats: int, dealer: int, setting: Setting, *, bot_se
     )
 
 
-def snapshot(table: Table, dealt: int, done: int, turn: Turn, origin: str) -> Position:
+def snapshot(table: Umpire, dealt: int, done: int, turn: Turn, origin: str) -> Position:
     """The position of a turn at a table: deal number ``dealt`` in its log after ``done`` actions."""
     log = table.deals[dealt]
     return Position(
@@ -237,7 +237,7 @@ class GamePrefix:
         )
 
     @classmethod
-    def of(cls, table: Table, seat: int, start: Position | None) -> Self:
+    def of(cls, table: Umpire, seat: int, start: Position | None) -> Self:
         """What has been played at a table, which began at ``start`` or with the first deal of a game."""
         spec = table.spec
         return cls(
@@ -269,17 +269,17 @@ class GamePrefix:
             "the course of a game",
         )
 
-    def lay(self, setting: Setting) -> tuple[Table, list[Output]]:
+    def lay(self, setting: Setting) -> tuple[Umpire, list[Output]]:
         """A table at which it can be played again, and what the umpire says first."""
         spec = spec_of(self.rules, self.seats, self.dealer, setting, bot_seed=self.bot_seed)
         last = len(self.packs) - 1
-        table = Table(spec, lambda number: self.packs[min(number - self.deal, last)], setting.ids, fallback_move)
+        table = Umpire(spec, lambda number: self.packs[min(number - self.deal, last)], setting.ids, fallback_move)
         table.game = Game(self.rules, self.seats, self.dealer, self.scores, self.set_backs)
         table.game.deals = self.deal
         table.decisions[self.seat] = self.decision
         return table, table.start()
 
-    def next(self, table: Table, turn: Turn) -> Action | None:
+    def next(self, table: Umpire, turn: Turn) -> Action | None:
         """What was done at this turn of the table; ``None`` where the course is at its end or has been left."""
         number = len(table.deals) - 1
         if number >= len(self.actions):

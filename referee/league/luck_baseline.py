@@ -19,7 +19,7 @@ from referee.cards import JACK, KING, SUIT_MASKS, TEN, Card, Mask, cards_in
 from referee.rules import Action, Kind, RuleSet
 from referee.umpire.events import GameSpec
 from referee.umpire.fallback_player import fallback_move, strength
-from referee.umpire.table import Table
+from referee.umpire.umpire import Umpire
 from referee.umpire.view import Chair, Turn
 
 REPLAY_VERSION: Final = 1
@@ -66,7 +66,7 @@ def replay_by_fallback(
 def _points(rules: RuleSet, seats: int, dealer: int, pack: tuple[Card, ...], answer: Strategy) -> tuple[int, ...]:
     """The points by seat of one deal among players that all answer alike."""
     chairs = tuple(Chair(game_id=1, seat=seat, seats=seats, rules=rules) for seat in range(seats))
-    table = Table(
+    table = Umpire(
         GameSpec(key="house replay", rules=rules, chairs=chairs, first_dealer=dealer),
         lambda _: pack,
         partial(next, count(1)),

@@ -17,13 +17,13 @@ from referee.league.store import GameRow, GameSummary, SetRow, Store
 from referee.statistics.results import Measures, PlayedGame, place_points
 from referee.statistics.standings import FaultCounts, Standings, VoidSet, standings
 from referee.umpire.faults import Fault
-from referee.umpire.table import Table
+from referee.umpire.umpire import Umpire
 
 _STEPS = 8
 """Buckets of decision times per factor of two: a quantile is right to within 4.5 %."""
 
 
-def summarise(table: Table, entrants: Sequence[str], set_id: str) -> GameSummary:
+def summarise(table: Umpire, entrants: Sequence[str], set_id: str) -> GameSummary:
     """The summary of a finished game; figures are by seat. ``times`` are the only ones that are measured."""
     result, sides = table.result, table.spec.rules.sides
     if result is None:
@@ -60,7 +60,7 @@ def summarise(table: Table, entrants: Sequence[str], set_id: str) -> GameSummary
 _LOSSES = frozenset(Fault) - {Fault.ILLEGAL_ACTION, Fault.MALFORMED, Fault.TIMEOUT_MOVE, Fault.TIMEOUT_GAME}
 
 
-def _contracts(table: Table) -> tuple[list[int], list[int]]:
+def _contracts(table: Umpire) -> tuple[list[int], list[int]]:
     made, set_back = [0] * table.spec.seats, [0] * table.spec.seats
     for log in table.deals:
         outcome = log.outcome

@@ -22,7 +22,7 @@ from referee.rules import Action
 from referee.rules.conduct import STRAYS
 from referee.sandbox.usage import UsageMeter
 from referee.umpire.faults import Fault
-from referee.umpire.table import Table
+from referee.umpire.umpire import Umpire
 from referee.umpire.view import Turn
 
 
@@ -153,7 +153,7 @@ STARVED_MOST = 4
 class PendingTurn:
     """A turn of one table that this session has to answer. (Read only; not frozen, for one is made for every turn.)"""
 
-    table: Table
+    table: Umpire
     turn: Turn
 
 
@@ -225,7 +225,7 @@ class TurnSession:
         """One of its tables is no more."""
         self.games -= 1
 
-    def offer(self, table: Table, turn: Turn) -> None:
+    def offer(self, table: Umpire, turn: Turn) -> None:
         """Queues a turn for the next batch."""
         self.waiting.append(PendingTurn(table, turn))
 

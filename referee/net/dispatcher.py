@@ -16,7 +16,7 @@ from referee.rules import Action
 from referee.umpire.events import Ask, DealClosed, GameClosed, Output, Ruled, Ruling, Voided
 from referee.umpire.faults import Fault
 from referee.umpire.record import Record, canonical, record_digest, seat_record
-from referee.umpire.table import Table
+from referee.umpire.umpire import Umpire
 from referee.umpire.view import Turn
 
 _LOG = logging.getLogger(__name__)
@@ -39,11 +39,11 @@ Player = InProcessPlayer | TurnSession
 class GameObserver:
     """Is told of the games: whoever organises them."""
 
-    def finished(self, table: Table) -> Record | None:  # noqa: ARG002
+    def finished(self, table: Umpire) -> Record | None:  # noqa: ARG002
         """A table is done. The record that is made and kept of it, or ``None`` if it was no contest."""
         return None
 
-    def ruled(self, table: Table, ruling: Ruling) -> None:
+    def ruled(self, table: Umpire, ruling: Ruling) -> None:
         """A ruling was made."""
 
 
@@ -52,11 +52,11 @@ class Dispatcher:
 
     def __init__(self, observer: GameObserver | None = None) -> None:
         self.touched: set[TurnSession] = set()
-        self.seated: dict[Table, Sequence[Player]] = {}
+        self.seated: dict[Umpire, Sequence[Player]] = {}
         self._observer = observer or GameObserver()
-        self._local: deque[tuple[Table, Turn, InProcessPlayer]] = deque()
+        self._local: deque[tuple[Umpire, Turn, InProcessPlayer]] = deque()
 
-    def open(self, table: Table, players: Sequence[Player]) -> None:
+    def open(self, table: Umpire, players: Sequence[Player]) -> None:
         """Seats the players (by seat) and starts the game."""
         self.seated[table] = players
         for chair, player in zip(table.spec.chairs, players, strict=True):
@@ -87,19 +87,19 @@ class Dispatcher:
         self._judge(table, table.late, silence.pending.turn.turn_id, silence.charged_us)
         self._serve_local()
 
-    def lose(self, table: Table, player: Player, fault: Fault, sentence: str) -> None:
+    def lose(self, table: Umpire, player: Player, fault: Fault, sentence: str) -> None:
         """A player loses its game at a table: every seat it holds there is forfeited."""
         for seat, other in enumerate(self.seated.get(table, ())):
             if other is player:
                 self._judge(table, table.lose, seat, fault, sentence)
         self._serve_local()
 
-    def abandon(self, table: Table, sentence: str) -> None:
+    def abandon(self, table: Umpire, sentence: str) -> None:
         """Ends a game as no contest."""
         self._judge(table, table.abandon, sentence)
         self._serve_local()
 
-    def tables_of(self, player: Player) -> list[Table]:
+    def tables_of(self, player: Player) -> list[Umpire]:
         """The tables at which a player sits and plays now: it has not lost its game there."""
         return [
             table
@@ -107,14 +107,14 @@ class Dispatcher:
             if any(other is player and seat not in table.forfeits for seat, other in enumerate(players))
         ]
 
-    def _judge(self, table: Table, umpire: Callable[..., Sequence[Output]], *said: Any) -> None:
+    def _judge(self, table: Umpire, umpire: Callable[..., Sequence[Output]], *said: Any) -> None:
         """Lets the umpire judge what was said, and carries what comes out."""
         try:
             self._carry(table, umpire(*said))
         except Exception:  # noqa: BLE001  # whatever it is, one game is spoiled by it, not the league
             self._failed(table)
 
-    def _failed(self, table: Table) -> None:
+    def _failed(self, table: Umpire) -> None:
         """Ends a game in which the referee fails at this moment, in whatever state that has left it."""
         _LOG.exception("game %s: %s", table.spec.key, _OUR_FAULT)
         players = self.seated.get(table)
@@ -122,7 +122,7 @@ class Dispatcher:
             table.result, table.void, table.open = None, _OUR_FAULT, None
             self._close(table, players, Voided(_OUR_FAULT))
 
-    def _carry(self, table: Table, outputs: Sequence[Output]) -> None:
+    def _carry(self, table: Umpire, outputs: Sequence[Output]) -> None:
         players = self.seated.get(table)
         if players is None:
             return
@@ -141,20 +141,20 @@ class Dispatcher:
             elif isinstance(output, GameClosed | Voided):
                 self._close(table, players, output)
 
-    def _rule(self, table: Table, players: Sequence[Player], ruling: Ruling) -> None:
+    def _rule(self, table: Umpire, players: Sequence[Player], ruling: Ruling) -> None:
         player = players[ruling.seat]
         if isinstance(player, TurnSession):
             player.tell(ruling_message(ruling, table.spec.chairs[ruling.seat]))
             self.touched.add(player)
         self._observer.ruled(table, ruling)
 
-    def _tell_deal(self, table: Table, players: Sequence[Player], closed: DealClosed) -> None:
+    def _tell_deal(self, table: Umpire, players: Sequence[Player], closed: DealClosed) -> None:
         for chair, player in zip(table.spec.chairs, players, strict=True):
             if isinstance(player, TurnSession) and player.wants_notices:
                 player.news(deal_over(chair, closed, closed.log.history))
                 self.touched.add(player)
 
-    def _close(self, table: Table, players: Sequence[Player], closed: GameClosed | Voided) -> None:
+    def _close(self, table: Umpire, players: Sequence[Player], closed: GameClosed | Voided) -> None:
         for player in self.seated.pop(table):
             if isinstance(player, TurnSession):
                 player.leave_game()
@@ -181,5 +181,5 @@ class Dispatcher:
                 self._judge(table, self._local_answer, table, turn, player)
 
     @staticmethod
-    def _local_answer(table: Table, turn: Turn, player: InProcessPlayer) -> Sequence[Output]:
+    def _local_answer(table: Umpire, turn: Turn, player: InProcessPlayer) -> Sequence[Output]:
         return table.answer(turn.turn_id, player.choose(turn), 0)

@@ -34,7 +34,7 @@ from referee.sandbox.process_tree import processes
 from referee.sandbox.usage import PERIOD as STARVATION_PERIOD
 from referee.sandbox.usage import UsageMeter
 from referee.umpire.faults import Fault
-from referee.umpire.table import Table
+from referee.umpire.umpire import Umpire
 
 _LOG = logging.getLogger(__name__)
 SERVICE = "allfours.v1.RefereeService"
@@ -75,7 +75,7 @@ def local_address(path: Path) -> str:
 class ServerObserver:
     """Is told what a server of games notices, and asked what the league knows."""
 
-    def may_replay(self, connection: BotConnection, table: Table) -> bool:  # noqa: ARG002
+    def may_replay(self, connection: BotConnection, table: Umpire) -> bool:  # noqa: ARG002
         """Whether a game may be played again because this bot was late in it while the referee stood still."""
         return True
 

@@ -18,7 +18,7 @@ from referee.sandbox.launch import BotProcess, LaunchError, SandboxError
 from referee.sandbox.output import OF_THE_SDK
 from referee.sandbox.usage import PERIOD
 from referee.umpire.faults import Fault
-from referee.umpire.table import Table
+from referee.umpire.umpire import Umpire
 
 FAILED_STARTS = 3
 LOSSES_A_LEG = 10
@@ -59,10 +59,10 @@ class Loss:
 class GamesAtStake(Protocol):
     """What a supervisor asks of the dispatcher."""
 
-    def lose(self, table: Table, player: TurnSession, fault: Fault, sentence: str) -> None:
+    def lose(self, table: Umpire, player: TurnSession, fault: Fault, sentence: str) -> None:
         """A player loses its game at a table."""
 
-    def tables_of(self, player: TurnSession) -> list[Table]:
+    def tables_of(self, player: TurnSession) -> list[Umpire]:
         """The tables at which a player sits and plays now."""
 
 
@@ -87,7 +87,7 @@ class Supervisor(ConnectionObserver):
         self.settled = asyncio.Event()
         self.withdrawn = ""
         self._loss: asyncio.Future[Loss] = asyncio.get_running_loop().create_future()
-        self._crashed: set[Table] = set()
+        self._crashed: set[Umpire] = set()
         connection.observe(self)
 
     @property
@@ -330,7 +330,7 @@ class RemoteSupervisor(Supervisor):
         super().__init__(connection, dispatcher, observer)
         self.wanted = False
         self._wait = wait_seconds
-        self._away: dict[Table, float] = {}
+        self._away: dict[Umpire, float] = {}
         self._told: list[Loss] = []
         self._losses, self._waited, self._counted = 0, 0.0, False
 

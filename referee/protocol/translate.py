@@ -14,7 +14,7 @@ from referee.protocol import wire
 from referee.rules import Action, Award, Call, Ending, EndReason, Keeps, Kind, RuleSet
 from referee.umpire.events import DealClosed, Ruling, TableResult
 from referee.umpire.faults import Consequence, Fault
-from referee.umpire.table import FORFEIT
+from referee.umpire.umpire import FORFEIT
 from referee.umpire.view import Chair, Turn
 
 _CARDS = frozenset(PACK)

@@ -28,7 +28,7 @@ from referee.rules.actions import seat_text
 from referee.rules.scoring import AT_ONCE
 from referee.umpire.events import DealLog, Fallback, GameSpec, Irregularity, TimeLimits
 from referee.umpire.faults import Consequence, Fault, Profile
-from referee.umpire.table import Table
+from referee.umpire.umpire import Umpire
 from referee.umpire.view import Chair, Turn
 
 FORMAT = "allfours-record/1"
@@ -146,19 +146,19 @@ class Record(GameHeading):
 class RecordError(ValueError):
     """A record that cannot be read, or that the umpire does not confirm. The message names the place.
 
-    Where a replay stops, ``table`` is the game as far as the umpire confirms it, and ``disputed`` the action about which
+    Where a replay stops, ``umpire`` is the game as far as the umpire confirms it, and ``disputed`` the action about which
     record and umpire differ, if it is about one.
     """
 
     def __init__(self, message: str, disputed: Action | None = None) -> None:
         super().__init__(message)
-        self.table: Table | None = None
+        self.umpire: Umpire | None = None
         self.disputed = disputed
 
 
-def write_record(table: Table, heading: GameHeading) -> Record:
+def write_record(umpire: Umpire, heading: GameHeading) -> Record:
     """The record of a finished game, with what its league says of it."""
-    spec, result = table.spec, table.result
+    spec, result = umpire.spec, umpire.result
     if result is None:
         raise RecordError(f"game {spec.key} has no result")
     return {
@@ -174,8 +174,8 @@ def write_record(table: Table, heading: GameHeading) -> Record:
             "bank_us": spec.limits.bank_us,
             "game_us": spec.limits.game_us,
         },
-        "deals": [_write_deal(log, spec) for log in table.deals],
-        "irregular": [_write_irregular(item) for item in table.irregularities],
+        "deals": [_write_deal(log, spec) for log in umpire.deals],
+        "irregular": [_write_irregular(item) for item in umpire.irregularities],
         "result": {
             "winner": result.winner,
             "reason": str(result.reason),
@@ -184,7 +184,7 @@ def write_record(table: Table, heading: GameHeading) -> Record:
             "stakes": list(result.stakes),
             "forfeits": list(result.forfeits),
         },
-        "volatile": {"charged_us": table.charged},
+        "volatile": {"charged_us": umpire.charged},
     }
 
 
@@ -325,8 +325,8 @@ Charged = Callable[[Turn, Fault | None, Any], None]
 """Told of each input of a replay before the umpire is: the turn, the fault (``None`` for a sound answer), the time charged."""
 
 
-def replay(record: Record, fallback_move: Fallback, charged: Charged | None = None) -> Table:
-    """Plays a record again through the umpire and returns the table at its end.
+def replay(record: Record, fallback_move: Fallback, charged: Charged | None = None) -> Umpire:
+    """Plays a record again through the umpire and returns the umpire at its end.
 
     Raises ``RecordError`` at the first point where the umpire does not confirm the record: an action that is not legal,
     a ruling that differs, an end that is not the recorded one.
@@ -343,55 +343,55 @@ def replay(record: Record, fallback_move: Fallback, charged: Charged | None = No
             raise RecordError(f"deal {number + 1} is missing")
         return packs[number]
 
-    table = Table(spec, pack, iter(range(1, 1 << 53)).__next__, fallback_move)
+    umpire = Umpire(spec, pack, iter(range(1, 1 << 53)).__next__, fallback_move)
     try:
-        _replay(table, record, rulings, charged or (lambda *_: None))
+        _replay(umpire, record, rulings, charged or (lambda *_: None))
     except RecordError as error:
-        error.table = table
+        error.umpire = umpire
         raise
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        garbled = RecordError(f"{_place(table)}: the record is garbled ({type(error).__name__}: {error})")
-        garbled.table = table
+        garbled = RecordError(f"{_place(umpire)}: the record is garbled ({type(error).__name__}: {error})")
+        garbled.umpire = umpire
         raise garbled from None
-    return table
+    return umpire
 
 
-def _replay(table: Table, record: Record, rulings: list[Irregularity], charged: Charged) -> None:
+def _replay(umpire: Umpire, record: Record, rulings: list[Irregularity], charged: Charged) -> None:
     actions = Actions(record)
-    table.start()
-    while not table.closed:
-        number = len(table.irregularities)
-        if number < len(rulings) and rulings[number].step == table.steps:
-            _feed(table, rulings[number], number, charged)
+    umpire.start()
+    while not umpire.closed:
+        number = len(umpire.irregularities)
+        if number < len(rulings) and rulings[number].step == umpire.steps:
+            _feed(umpire, rulings[number], number, charged)
         else:
-            _answer(table, actions, record, charged)
-    _compare(table, record, rulings)
+            _answer(umpire, actions, record, charged)
+    _compare(umpire, record, rulings)
 
 
 _OF_AN_ANSWER = frozenset({Fault.ILLEGAL_ACTION, Fault.TIMEOUT_GAME, Fault.NO_CONTEST})
 """Faults that never take a player out of a game by themselves."""
 
 
-def _feed(table: Table, item: Irregularity, number: int, charged: Charged) -> None:
+def _feed(umpire: Umpire, item: Irregularity, number: int, charged: Charged) -> None:
     """Tells the umpire of an irregular input; it must rule just as the record says."""
-    turn, deal, place = table.open, table.deal, _place(table)
+    turn, deal, place = umpire.open, umpire.deal, _place(umpire)
     turn_id = turn.turn_id if turn else 0
     if turn and (item.action is not None or item.fault in (Fault.MALFORMED, Fault.TIMEOUT_MOVE)):
         charged(turn, item.fault, item.charged_us)
     if item.fault is Fault.MALFORMED:
-        table.malformed(turn_id, item.rule, item.sentence, bytes.fromhex(item.raw), item.charged_us)
+        umpire.malformed(turn_id, item.rule, item.sentence, bytes.fromhex(item.raw), item.charged_us)
     elif item.fault is Fault.TIMEOUT_MOVE:
-        table.late(turn_id, item.charged_us)
+        umpire.late(turn_id, item.charged_us)
     elif item.action is not None:
         if item.fault is Fault.ILLEGAL_ACTION and turn and deal and deal.verify(item.action) is None:
             text = action_text(turn.kind, item.action)
             raise RecordError(f"{place}: {text} is ruled to break {item.rule}, but it is legal", item.action)
-        table.answer(turn_id, item.action, item.charged_us)
+        umpire.answer(turn_id, item.action, item.charged_us)
     elif item.fault in _OF_AN_ANSWER:
         raise RecordError(f"{place}: ruling {number + 1} is {item.fault}, but names no action")
     else:
-        table.lose(item.seat, item.fault, item.sentence)
-    ruled = table.irregularities[number : number + 1]
+        umpire.lose(item.seat, item.fault, item.sentence)
+    ruled = umpire.irregularities[number : number + 1]
     if not ruled:
         raise RecordError(f"{place}: ruling {number + 1} ({item.fault}): the umpire has nothing to rule on")
     _same_ruling(place, number, ruled[0], item)
@@ -411,28 +411,28 @@ def _as_worded_before(sentence: str) -> str:
     return re.sub(r"(?<=would put seat )\d+(?= out)", lambda found: str(int(found[0]) - 1), sentence)
 
 
-def _place(table: Table) -> str:
-    """Where in the game the table stands. Deals and seats count from 1."""
-    deal = f"deal {max(len(table.deals), 1)}"
-    return deal if table.open is None else f"{deal}, {seat_text(table.open.chair.seat)}"
+def _place(umpire: Umpire) -> str:
+    """Where in the game the umpire stands. Deals and seats count from 1."""
+    deal = f"deal {max(len(umpire.deals), 1)}"
+    return deal if umpire.open is None else f"{deal}, {seat_text(umpire.open.chair.seat)}"
 
 
-def _answer(table: Table, actions: "Actions", record: Record, told: Charged) -> None:
-    turn, deal = table.open, table.deal
+def _answer(umpire: Umpire, actions: "Actions", record: Record, told: Charged) -> None:
+    turn, deal = umpire.open, umpire.deal
     if turn is None or deal is None:
         raise RecordError("nobody is asked, but the game is not over")
     seat = turn.chair.seat
-    action = actions.next(len(table.deals) - 1, turn.kind, table.deals[-1].kinds)
+    action = actions.next(len(umpire.deals) - 1, turn.kind, umpire.deals[-1].kinds)
     violation = deal.verify(action)
     if violation:
         text = action_text(turn.kind, action)
-        raise RecordError(f"{_place(table)}: {text} breaks {violation.rule}: {violation.sentence}", action)
+        raise RecordError(f"{_place(umpire)}: {text} breaks {violation.rule}: {violation.sentence}", action)
     charged = record.get("volatile", {}).get("charged_us", [])
     times = charged[seat] if seat < len(charged) else []
-    number = len(table.charged[seat])
+    number = len(umpire.charged[seat])
     time = times[number] if number < len(times) else 0
     told(turn, None, time)
-    table.answer(turn.turn_id, action, time)
+    umpire.answer(turn.turn_id, action, time)
 
 
 class Actions:
@@ -470,13 +470,13 @@ def _read_irregular(entry: IrregularRecord) -> Irregularity:
     )
 
 
-def _compare(table: Table, record: Record, rulings: list[Irregularity]) -> None:
+def _compare(umpire: Umpire, record: Record, rulings: list[Irregularity]) -> None:
     """Whether the replayed game is the recorded one, to the last field."""
-    for number, (ours, theirs) in enumerate(zip(table.irregularities, rulings, strict=False)):
+    for number, (ours, theirs) in enumerate(zip(umpire.irregularities, rulings, strict=False)):
         _same_ruling(f"step {ours.step}", number, ours, theirs)
-    if len(table.irregularities) != len(rulings):
-        raise RecordError(f"the record has {len(rulings)} rulings, the umpire {len(table.irregularities)}")
-    again = write_record(table, {})
+    if len(umpire.irregularities) != len(rulings):
+        raise RecordError(f"the record has {len(rulings)} rulings, the umpire {len(umpire.irregularities)}")
+    again = write_record(umpire, {})
     _confirm("deals", again["deals"], record["deals"])
     _confirm("result", again["result"], record["result"])
 

@@ -22,7 +22,7 @@ from referee.rules.actions import action_text, seat_text
 from referee.rules.scoring import AT_ONCE
 from referee.umpire.events import DealLog, Irregularity, TableResult
 from referee.umpire.faults import Consequence, Fault
-from referee.umpire.table import FORFEIT, Table
+from referee.umpire.umpire import FORFEIT, Umpire
 
 JUDGED: Final = frozenset({Fault.ILLEGAL_ACTION, Fault.MALFORMED})
 """Faults that can be judged again. All others rest on the referee's clock, or on what it saw of a process."""
@@ -77,17 +77,17 @@ class Judged:
     unproven: Counter[str]
 
 
-def judge_game(table: Table) -> Judged:
+def judge_game(umpire: Umpire) -> Judged:
     """Judges every action, ruling and outcome of a finished game; raises ``Disagreement`` at the first that differs."""
-    judge = _Judge(table)
+    judge = _Judge(umpire)
     judge.play()
     judge.finish()
-    return Judged(table.steps, judge.rulings, judge.unproven)
+    return Judged(umpire.steps, judge.rulings, judge.unproven)
 
 
-def opinion(table: Table, action: Action) -> bool | None:
+def opinion(umpire: Umpire, action: Action) -> bool | None:
     """Whether the oracle would allow that action to the seat to decide; ``None`` if it differs from the umpire before."""
-    judge = _Judge(table)
+    judge = _Judge(umpire)
     try:
         judge.play()
     except (Disagreement, ValueError):
@@ -114,20 +114,20 @@ def _card(number: int) -> str:
 
 
 class _Judge:
-    """Takes one game through the oracle, step by step beside the table's logs."""
+    """Takes one game through the oracle, step by step beside the umpire's logs."""
 
-    def __init__(self, table: Table) -> None:
-        spec = table.spec
-        self.table, self.rules = table, spec.rules
+    def __init__(self, umpire: Umpire) -> None:
+        spec = umpire.spec
+        self.umpire, self.rules = umpire, spec.rules
         self.game = OracleGame(spec.rules.as_dict(), spec.seats, spec.first_dealer)
         self.deal: OracleDeal | None = None
         self.rulings, self.unproven = 0, Counter[str]()
         self._step, self._number = 0, 0
-        self._waiting = list(reversed(table.irregularities))
+        self._waiting = list(reversed(umpire.irregularities))
 
     def play(self) -> None:
         """Every deal, and every ruling at its place."""
-        for number, log in enumerate(self.table.deals, 1):
+        for number, log in enumerate(self.umpire.deals, 1):
             self._number = number
             self._same("game over", False, self.game.finished)
             deal = self.deal = self.game.deal([card_text(card) for card in log.pack])
@@ -212,13 +212,13 @@ class _Judge:
     def finish(self) -> None:
         """The end of the game."""
         self._number = 0
-        table, result = self.table, self.table.result
+        umpire, result = self.umpire, self.umpire.result
         if result is None:
             raise self._differ("the end of the game", "no result", "a finished game has one")
         if self._waiting:
             raise self._differ("rulings", f"{len(self._waiting)} more after the last card", "nobody is asked")
         self._same("final scores", list(result.scores), self.game.scores)
-        forfeits = [i.seat for i in table.irregularities if i.consequence is Consequence.FORFEITED]
+        forfeits = [i.seat for i in umpire.irregularities if i.consequence is Consequence.FORFEITED]
         self._same("forfeits", list(result.forfeits), forfeits)
         if forfeits:
             self._finish_forfeited(result)

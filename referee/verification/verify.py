@@ -145,11 +145,11 @@ class _Verification:
     def _take(self, checked: Checked, *, counts: bool) -> None:
         for one in checked.found:
             self.found.add(one)
-        tally, table, judged = self._tally, checked.table, checked.judged
+        tally, umpire, judged = self._tally, checked.umpire, checked.judged
         tally.games += 1
         tally.superseded += not counts
-        if table is not None and judged is not None:
-            tally.deals += len(table.deals)
+        if umpire is not None and judged is not None:
+            tally.deals += len(umpire.deals)
             tally.decisions += judged.decisions
             tally.rulings += judged.rulings
             tally.unproven += judged.unproven

@@ -25,7 +25,7 @@ from referee.umpire.record import (
     result_digest,
     write_record,
 )
-from referee.umpire.table import Table
+from referee.umpire.umpire import Umpire
 from referee.umpire.view import Turn
 from referee.verification.result import Check, Divergence, shown
 from referee.verification.second_engine import Disagreement, Judged, judge_game, opinion
@@ -78,10 +78,10 @@ class StoredGame:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What came of one game. ``table`` is ``None`` if it could not be replayed; ``row`` holds the figures as they are."""
+    """What came of one game. ``umpire`` is ``None`` if it could not be replayed; ``row`` holds the figures as they are."""
 
     row: GameRow
-    table: Table | None
+    umpire: Umpire | None
     judged: Judged | None
     found: list[Divergence]
 
@@ -99,17 +99,17 @@ def check_game(
     known fewer house rules.
     """
     found: list[Divergence] = []
-    judged, table = None, None
+    judged, umpire = None, None
     first = _header(case, older) or _packs(case)
     if first is None:
-        table, first = _replayed(case, OVERRUN_US if lenient else 0)
-    if table is not None:
-        first = first or _rebuilt(case, table)
-        judged, first = _judged(case, table, first)
+        umpire, first = _replayed(case, OVERRUN_US if lenient else 0)
+    if umpire is not None:
+        first = first or _rebuilt(case, umpire)
+        judged, first = _judged(case, umpire, first)
     found += [first] if first else []
-    row = _true_row(case, table, found)
+    row = _true_row(case, umpire, found)
     found += filter(None, [_rulings(case, rulings)])
-    return Checked(row, table, judged, found)
+    return Checked(row, umpire, judged, found)
 
 
 def _header(case: StoredGame, older: bool) -> Divergence | None:
@@ -169,7 +169,7 @@ def _pack_differs(case: StoredGame, number: int, stored: object, pack: str) -> D
     return case.differs(Check.PACK, f"card {place + 1} from the top", cards[place], ours[place], number + 1)
 
 
-def _replayed(case: StoredGame, overrun_us: int) -> tuple[Table | None, Divergence | None]:
+def _replayed(case: StoredGame, overrun_us: int) -> tuple[Umpire | None, Divergence | None]:
     wrong: list[str] = []
 
     def charged(turn: Turn, fault: Fault | None, time: object) -> None:
@@ -186,21 +186,21 @@ def _replayed(case: StoredGame, overrun_us: int) -> tuple[Table | None, Divergen
             wrong.append(f"{place} {time} us, but no answer is taken after {most} (time for the move, and the bank)")
 
     try:
-        table = replay(case.record, fallback_move, charged)
+        umpire = replay(case.record, fallback_move, charged)
     except RecordError as error:
-        deal = 0 if error.table is None else len(error.table.deals)
+        deal = 0 if error.umpire is None else len(error.umpire.deals)
         sentence = str(error).removeprefix(f"deal {deal}, ")
-        if error.table is not None and error.disputed is not None:
-            legal = opinion(error.table, error.disputed)
+        if error.umpire is not None and error.disputed is not None:
+            legal = opinion(error.umpire, error.disputed)
             agrees = {True: "calls it legal", False: "calls it illegal", None: "differs before"}[legal]
             sentence += f" (the second engine {agrees})"
         return None, case.differs(Check.REPLAY, "the umpire does not confirm it", sentence, "", deal)
-    return table, case.differs(Check.CLOCK, "a charged time", wrong[0]) if wrong else None
+    return umpire, case.differs(Check.CLOCK, "a charged time", wrong[0]) if wrong else None
 
 
-def _rebuilt(case: StoredGame, table: Table) -> Divergence | None:
-    """The record that the replayed table writes is the stored one, to the last byte."""
-    again = write_record(table, case.plan.heading(case.game))
+def _rebuilt(case: StoredGame, umpire: Umpire) -> Divergence | None:
+    """The record that the replayed umpire writes is the stored one, to the last byte."""
+    again = write_record(umpire, case.plan.heading(case.game))
     again["rules"] = case.record["rules"]
     if canonical(again) == canonical(case.record):
         return None
@@ -209,9 +209,9 @@ def _rebuilt(case: StoredGame, table: Table) -> Divergence | None:
     return case.differs(Check.REPLAY, found.path, found.theirs, found.ours, int(place[1]) + 1 if place else 0)
 
 
-def _judged(case: StoredGame, table: Table, first: Divergence | None) -> tuple[Judged | None, Divergence | None]:
+def _judged(case: StoredGame, umpire: Umpire, first: Divergence | None) -> tuple[Judged | None, Divergence | None]:
     try:
-        return judge_game(table), first
+        return judge_game(umpire), first
     except Disagreement as error:
         ours = f"{shown(error.umpire)} (as recorded and replayed)"
         found = case.differs(Check.SECOND_ENGINE, error.what, ours, error.oracle, error.deal)
@@ -220,7 +220,7 @@ def _judged(case: StoredGame, table: Table, first: Divergence | None) -> tuple[J
     return None, first or found
 
 
-def _true_row(case: StoredGame, table: Table | None, found: list[Divergence]) -> GameRow:
+def _true_row(case: StoredGame, umpire: Umpire | None, found: list[Divergence]) -> GameRow:
     """The row as it should be, each difference to the stored one found."""
     row, record = case.row, case.record
     try:
@@ -232,8 +232,8 @@ def _true_row(case: StoredGame, table: Table | None, found: list[Divergence]) ->
         if stored != ours:
             found.append(case.differs(Check.DIGEST, f"digest of the {name}", stored, ours))
     summary = row.summary
-    if table is not None:
-        summary = summarise(table, case.fixture.seats, case.fixture.set_id)
+    if umpire is not None:
+        summary = summarise(umpire, case.fixture.seats, case.fixture.set_id)
         differs = first_difference(summary, row.summary)
         if differs:
             found.append(case.differs(Check.SUMMARY, differs.path, differs.theirs, differs.ours))

@@ -22,7 +22,7 @@ from referee.umpire.record import Record, result_digest, write_record
 from referee.rules import Action, variant
 from referee.sandbox.limits import ResourceLimits as BotLimits
 from referee.sandbox.command import Command
-from referee.umpire.table import Table
+from referee.umpire.umpire import Umpire
 from referee.league.play.leg import Leg
 from referee.league.plan import BotPlan, GamePlan, LeaguePlan
 from referee.umpire.view import Turn
@@ -83,7 +83,7 @@ class Findings:
         self.verdicts.setdefault(entrant, set()).add(verdict)
         self.sentences.setdefault(entrant, []).append(sentence)
 
-    def finished(self, game: GamePlan, _table: Table, record: Record) -> None:
+    def finished(self, game: GamePlan, _table: Umpire, record: Record) -> None:
         self.records[game.fixture_id] = record
         for entry in record["irregular"]:
             verdict = f"{entry['fault']} {entry['rule']}".strip()
@@ -264,7 +264,7 @@ def games_of(bots: Sequence[BadBot], plan: LeaguePlan) -> list[GamePlan]:
 def expected(plan: LeaguePlan, game: GamePlan) -> str:
     """What comes of a game among good bots where nobody disturbs them: the digest of its result, played in process."""
     ids = count(1)
-    table = Table(plan.spec(game, 1), partial(plan.pack, game), ids.__next__, good_choice)
+    table = Umpire(plan.spec(game, 1), partial(plan.pack, game), ids.__next__, good_choice)
     Dispatcher().open(table, [InProcessPlayer(good_choice)] * plan.seats)
     return result_digest(write_record(table, plan.heading(game)))
 

@@ -32,7 +32,7 @@ from referee.rules import Action, Kind
 from referee.umpire.fallback_player import fallback_move
 from referee.umpire.faults import Fault
 from referee.umpire.record import Record, write_record
-from referee.umpire.table import Table
+from referee.umpire.umpire import Umpire
 from referee.umpire.view import Turn
 
 
@@ -158,10 +158,10 @@ def record_of(players: Mapping[str, Player], *, fixture: int = 0, **shape: Any) 
     return write_record(play_game(league, game, players), league.heading(game))
 
 
-def play_game(plan_: LeaguePlan, game: GamePlan, players: Mapping[str, Player]) -> Table:
+def play_game(plan_: LeaguePlan, game: GamePlan, players: Mapping[str, Player]) -> Umpire:
     """Plays one game to its end, through the umpire."""
     ids = count(1)
-    table = Table(plan_.spec(game, 1), partial(plan_.pack, game), ids.__next__, fallback_move)
+    table = Umpire(plan_.spec(game, 1), partial(plan_.pack, game), ids.__next__, fallback_move)
     table.start()
     while (turn := table.open) is not None:
         key = game.seats[turn.chair.seat]
@@ -169,7 +169,7 @@ def play_game(plan_: LeaguePlan, game: GamePlan, players: Mapping[str, Player]) 
     return table
 
 
-def _feed(table: Table, reply: Reply, charged_us: int) -> None:
+def _feed(table: Umpire, reply: Reply, charged_us: int) -> None:
     turn = table.open
     assert turn is not None
     match reply:

@@ -26,7 +26,7 @@ from referee.statistics.results import GameSet
 from referee.statistics.standings import FaultCounts, Standings, VoidSet, standings
 from referee.umpire.fallback_player import fallback_move
 from referee.umpire.faults import Fault
-from referee.umpire.table import Turn
+from referee.umpire.umpire import Turn
 from referee.verification.verify import verify
 from tests.league.inprocess import Lost, Player, found_league, go_on, league_text
 from tests.league.leagues import played

@@ -27,7 +27,7 @@ from referee.umpire.events import TimeLimits
 from referee.umpire.fallback_player import fallback_move
 from referee.umpire.faults import Fault
 from referee.umpire.record import result_digest
-from referee.umpire.table import Table
+from referee.umpire.umpire import Umpire
 from tests.program import PATIENCE
 
 ANY: Final = "from referee.bot import run\nrun(lambda turn: turn.rng.choice(turn.legal))\n"
@@ -307,7 +307,7 @@ def test_a_stall_excuses_nobody_twice_in_one_game(tmp_path: Path) -> None:
         leg = Leg(plan, [game], Keeps(), asyncio.Event())
         leg._arena.begin(leg)
         connections = [new_connection(plan, leg._dispatcher, key, 0) for key in game.seats]
-        table = Table(plan.spec(game, 1), partial(plan.pack, game), iter(range(1, 99)).__next__, fallback_move)
+        table = Umpire(plan.spec(game, 1), partial(plan.pack, game), iter(range(1, 99)).__next__, fallback_move)
         leg._plans[table], leg._load = game, dict.fromkeys([(key, 0) for key in game.seats], 1)
         leg._dispatcher.open(table, [connection.session for connection in connections])
         return leg, table, connections

@@ -11,7 +11,7 @@ from referee.protocol import wire
 from referee.protocol.translate import Malformed
 from referee.umpire.fallback_player import fallback_move
 from referee.umpire.faults import Consequence, Fault
-from referee.umpire.table import Table
+from referee.umpire.umpire import Umpire
 from referee.umpire.view import Turn
 from tests.umpires import MOVE_US, Book, answers_to, first_choice, new_table
 
@@ -146,7 +146,7 @@ def test_answers_and_losses_that_come_after_the_end_change_nothing() -> None:
 # Errors of our own
 
 
-class Failing(Table):
+class Failing(Umpire):
     """An umpire that fails at a step, or with a method, that the test names."""
 
     fails_in = ""

@@ -11,7 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from referee.net.connection import TurnAnswer, TurnSession
 from referee.protocol import wire
 from referee.umpire.faults import Fault
-from referee.umpire.table import Table
+from referee.umpire.umpire import Umpire
 from tests.umpires import BANK_US, MOVE_US, Book, first_choice, new_table
 
 LIMIT = MOVE_US + BANK_US
@@ -27,7 +27,7 @@ class Interleavings(RuleBasedStateMachine):
         self.ids, self.numbers = count(1), count(1)
         self.sent: dict[int, wire.Turn] = {}
         self.judged: Counter[int] = Counter()
-        self.tables: list[Table] = []
+        self.tables: list[Umpire] = []
         for _ in range(3):
             self.another_game()
 

@@ -22,7 +22,7 @@ from referee.umpire.events import DealClosed, DealLog, GameSpec, Ruling
 from referee.umpire.fallback_player import fallback_move
 from referee.umpire.faults import Consequence, Fault
 from referee.umpire.record import canonical, seat_record, write_record
-from referee.umpire.table import Table
+from referee.umpire.umpire import Umpire
 from referee.umpire.view import Chair, Turn, see
 from tests.helpers import CONCEIVABLE, chances, random_rules, seeded, shuffled
 
@@ -184,10 +184,12 @@ def test_the_record_that_a_seat_is_given_is_the_same_in_twin_games(chance: Rando
 
 def played(
     rules: RuleSet, seats: int, packs: Sequence[Sequence[Card]], choose: Callable[[Turn], int]
-) -> tuple[Table, list[tuple[int, Kind, int, int]]]:
+) -> tuple[Umpire, list[tuple[int, Kind, int, int]]]:
     """A whole game at the umpire, and who did what in which deal."""
     chairs = tuple(Chair(game_id=9, seat=seat, seats=seats, rules=rules) for seat in range(seats))
-    table = Table(GameSpec(key="game", rules=rules, chairs=chairs), packs.__getitem__, count(1).__next__, fallback_move)
+    table = Umpire(
+        GameSpec(key="game", rules=rules, chairs=chairs), packs.__getitem__, count(1).__next__, fallback_move
+    )
     said: list[tuple[int, Kind, int, int]] = []
     table.start()
     while (turn := table.open) is not None:

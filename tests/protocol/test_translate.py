@@ -26,7 +26,7 @@ from referee.rules import Action, Call, Ending, EndReason, Keeps, Kind, RuleSet,
 from referee.rules.ruleset import allowed_values
 from referee.umpire.events import DealClosed, DealLog, Ruling, TableResult
 from referee.umpire.faults import Consequence, Fault
-from referee.umpire.table import FORFEIT
+from referee.umpire.umpire import FORFEIT
 from referee.umpire.view import Chair, Turn, see
 from tests.helpers import chances, random_rules
 from tests.protocol.test_paired_states import Script, drawn

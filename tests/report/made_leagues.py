@@ -18,7 +18,7 @@ from referee.rules import Action, Keeps, Kind
 from referee.umpire.fallback_player import fallback_move
 from referee.umpire.faults import Fault
 from referee.umpire.record import write_record
-from referee.umpire.table import Table
+from referee.umpire.umpire import Umpire
 from referee.umpire.view import Turn
 
 Player = Callable[[Turn, random.Random], Action]
@@ -122,7 +122,7 @@ class _Match:
             seats=fixture.seats,
             slots=fixture.slots,
         )
-        table = Table(
+        table = Umpire(
             self._plan.spec(game, 1), partial(self._plan.pack, game), iter(range(1, 1 << 30)).__next__, fallback_move
         )
         table.start()
@@ -134,7 +134,7 @@ class _Match:
         record = write_record(table, self._plan.heading(game))
         store.finish_games([FinishedGame(attempt, row, 0, record, summarise(table, fixture.seats, fixture.set_id))])
 
-    def _turn(self, table: Table, fixture: Fixture, rng: random.Random) -> None:
+    def _turn(self, table: Umpire, fixture: Fixture, rng: random.Random) -> None:
         turn = table.open
         assert turn is not None
         key = fixture.seats[turn.chair.seat]

@@ -16,7 +16,7 @@ from referee.rules import RuleSet, variant, variant_names
 from referee.umpire.events import GameSpec
 from referee.umpire.fallback_player import fallback_move
 from referee.umpire.record import Record, write_record
-from referee.umpire.table import Table
+from referee.umpire.umpire import Umpire
 from referee.umpire.view import Chair, Turn
 from tests.helpers import seeded, shuffled
 
@@ -36,7 +36,9 @@ def make(name: str) -> Record:
         chairs=tuple(Chair(game_id=1, seat=seat, seats=seats, rules=rules) for seat in range(seats)),
         first_dealer=seats - 1,
     )
-    table = Table(spec, lambda number: shuffled(seeded(f"{name}/{number}")), itertools.count(1).__next__, fallback_move)
+    table = Umpire(
+        spec, lambda number: shuffled(seeded(f"{name}/{number}")), itertools.count(1).__next__, fallback_move
+    )
     table.start()
     step = 0
     while turn := table.open:

@@ -10,7 +10,7 @@ from referee.net.supervisor import LocalSupervisor, RemoteSupervisor, Supervisor
 from referee.protocol import wire
 from referee.sandbox.exit_status import ExitStatus
 from referee.umpire.faults import Fault
-from referee.umpire.table import Table
+from referee.umpire.umpire import Umpire
 from tests.program import PATIENCE
 from tests.umpires import MOVE_US, Book, answers_to, new_table
 from tests.virtual import run
@@ -98,7 +98,7 @@ class Lodge(SupervisorObserver):
         await settle()
         return self.started_processes[-1]
 
-    def deal(self, number: int) -> Table:
+    def deal(self, number: int) -> Umpire:
         """A game of this connection against two others, in which it is its turn at once."""
         table = new_table(number, seats=3)
         self.book.dispatcher.open(table, [self.other, self.connection.session, self.other])

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from referee.cards import Card, cards_in, mask_of, parse_card, parse_hand
 from referee.rules import Deal, EventKind, Game, Kind, unpack_event
 from referee.umpire.events import GameSpec
-from referee.umpire.table import Table
+from referee.umpire.umpire import Umpire
 from referee.umpire.view import Chair, Turn, see
 from tests.helpers import call, chances, pitch, play, random_rules, rules_of, seeded, shuffled, start
 
@@ -109,7 +109,7 @@ def test_a_seat_is_told_only_its_own_chair() -> None:
         )
         spec = GameSpec(key="test", rules=rules, chairs=chairs)
         packs = [shuffled(seeded("first")), shuffled(seeded(seed))]
-        umpire = Table(spec, lambda number: packs[min(number, 1)], itertools.count(1).__next__, lambda turn: 0)
+        umpire = Umpire(spec, lambda number: packs[min(number, 1)], itertools.count(1).__next__, lambda turn: 0)
         umpire.start()
         turns = []
         while umpire.deals[-1].pack == packs[0] and umpire.open is not None:

@@ -17,7 +17,7 @@ from referee.league.store import Store
 from referee.rules import Action, Kind
 from referee.umpire.fallback_player import fallback_move
 from referee.umpire.record import replay
-from referee.umpire.table import Table
+from referee.umpire.umpire import Umpire
 from referee.verification import second_engine
 from referee.verification.result import KEPT, Check
 from referee.verification.verify_game import StoredGame, check_game, packs_of
@@ -227,7 +227,7 @@ def test_the_judge_takes_no_word_for_granted() -> None:
 def test_a_table_that_is_not_finished_is_no_game(sound: Path) -> None:
     with Store.read(sound) as store:
         league, record = read_league(store), store.record(1)
-    table: Table = replay(record, fallback_move)
+    table: Umpire = replay(record, fallback_move)
     assert second_engine.judge_game(table).decisions == table.steps
     table.result = None
     with pytest.raises(second_engine.Disagreement, match="no result"):

@@ -22,7 +22,7 @@ from referee.protocol.translate import rule_set_message
 from referee.umpire.events import Ruling
 from referee.umpire.faults import Fault
 from referee.umpire.record import Record
-from referee.umpire.table import Table
+from referee.umpire.umpire import Umpire
 
 Slot = tuple[str, int]
 """An entrant and which of its sessions."""
@@ -43,7 +43,7 @@ class ArenaObserver(GameObserver):
     def failed(self, error: BaseException) -> None:
         """An error of the referee has ended what keeps the clocks or the bots."""
 
-    def may_replay(self, connection: BotConnection, table: Table) -> bool:  # noqa: ARG002
+    def may_replay(self, connection: BotConnection, table: Umpire) -> bool:  # noqa: ARG002
         """Whether a game may be played again because this bot was late in it while the referee stood still."""
         return True
 
@@ -99,15 +99,15 @@ class Arena(GameObserver, ServerObserver, SupervisorObserver):
 
     # What dispatcher, server and supervisors tell.
 
-    def finished(self, table: Table) -> Record | None:
+    def finished(self, table: Umpire) -> Record | None:
         """The leg keeps its record."""
         return self._leg.finished(table)
 
-    def ruled(self, table: Table, ruling: Ruling) -> None:
+    def ruled(self, table: Umpire, ruling: Ruling) -> None:
         """The leg reports it."""
         self._leg.ruled(table, ruling)
 
-    def may_replay(self, connection: BotConnection, table: Table) -> bool:
+    def may_replay(self, connection: BotConnection, table: Umpire) -> bool:
         """The leg knows."""
         return self._leg.may_replay(connection, table)
 

@@ -12,7 +12,7 @@ from referee.league.store import FinishedGame, FixtureRow, GameSummary, Store
 from referee.umpire.events import Ruling
 from referee.umpire.faults import Fault
 from referee.umpire.record import Record
-from referee.umpire.table import Table
+from referee.umpire.umpire import Umpire
 
 
 class LeagueObserver:
@@ -46,7 +46,7 @@ class LeagueObserver:
 class EventSink:
     """Where legs report, and the arena that remote bots dial in to. Every call is made from the event loop, in the order of events."""
 
-    def finished(self, game: GamePlan, table: Table, record: Record) -> None:
+    def finished(self, game: GamePlan, table: Umpire, record: Record) -> None:
         """A game has a result."""
 
     def no_contest(self, game: GamePlan, reason: str) -> None:
@@ -89,7 +89,7 @@ class BufferSink(EventSink):
 
     events: list[Event] = field(default_factory=list)
 
-    def finished(self, game: GamePlan, table: Table, record: Record) -> None:
+    def finished(self, game: GamePlan, table: Umpire, record: Record) -> None:
         """Keeps a finished game."""
         self.events.append(("stored", (game, record, summarise(table, game.seats, game.set_id))))
 
@@ -132,7 +132,7 @@ class StoreSink(EventSink):
         self._attempts = {game.fixture_id: number for game, number in zip(games, numbers, strict=True)}
         self._processes, self.again = [], []
 
-    def finished(self, game: GamePlan, table: Table, record: Record) -> None:
+    def finished(self, game: GamePlan, table: Umpire, record: Record) -> None:
         """Stores a finished game."""
         self.stored(game, record, summarise(table, game.seats, game.set_id))
 

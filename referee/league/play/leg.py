@@ -29,7 +29,7 @@ from referee.umpire.events import Ruling
 from referee.umpire.fallback_player import fallback_move
 from referee.umpire.faults import Fault
 from referee.umpire.record import Record, write_record
-from referee.umpire.table import Table
+from referee.umpire.umpire import Umpire
 
 _LOG = logging.getLogger(__name__)
 _UNWRITTEN = "the referee could not write its record; its log says how"
@@ -51,10 +51,10 @@ class Leg(ArenaObserver, SupervisorObserver):
         """``arena`` is where the remote bots are, already open; without one the leg has its own, for local bots."""
         self.plan, self._event_sink, self._stop = plan, event_sink, stop
         self._queue = deque(games)
-        self._plans: dict[Table, GamePlan] = {}
+        self._plans: dict[Umpire, GamePlan] = {}
         self._arena, self._arena_is_own = arena or Arena(plan, event_sink), arena is None
         self._dispatcher, self._host = self._arena.dispatcher, self._arena.host
-        self._excused: dict[Table, str] = {}
+        self._excused: dict[Umpire, str] = {}
         self._supervisors: dict[Slot, Supervisor] = {}
         self._load: dict[Slot, int] = {}
         self._changed = asyncio.Event()
@@ -190,7 +190,7 @@ class Leg(ArenaObserver, SupervisorObserver):
                 self._load[slot] += 1
                 self._supervisors[slot].connection.begin_game()
             spec = self.plan.spec(game, next(self._turn_ids))
-            table = Table(spec, partial(self.plan.pack, game), self._turn_ids.__next__, fallback_move)
+            table = Umpire(spec, partial(self.plan.pack, game), self._turn_ids.__next__, fallback_move)
             self._plans[table] = game
             self._dispatcher.open(table, [self._supervisors[slot].connection.session for slot in slots])
         self._queue.extendleft(reversed(waiting))
@@ -227,7 +227,7 @@ class Leg(ArenaObserver, SupervisorObserver):
         launched = {"entrant": connection.terms.name, "pid": process.pid, "sandbox": process.sandbox}
         self._event_sink.launched([launched])
 
-    def may_replay(self, connection: BotConnection, table: Table) -> bool:
+    def may_replay(self, connection: BotConnection, table: Umpire) -> bool:
         """Whether a game may be played again for a late decision of this bot during a stall: once for each bot."""
         key = connection.terms.name
         if key in self._plans[table].excused:
@@ -240,7 +240,7 @@ class Leg(ArenaObserver, SupervisorObserver):
         self._failure = self._failure or error
         self._changed.set()
 
-    def finished(self, table: Table) -> Record | None:
+    def finished(self, table: Umpire) -> Record | None:
         """Reports a finished game and makes room for the next. What fails here ends the leg, not a bot's stream."""
         try:
             return self._report(table)
@@ -248,14 +248,14 @@ class Leg(ArenaObserver, SupervisorObserver):
             self.failed(error)
             return None
 
-    def ruled(self, table: Table, ruling: Ruling) -> None:
+    def ruled(self, table: Umpire, ruling: Ruling) -> None:
         """Reports a ruling."""
         try:
             self._event_sink.ruled(self._plans[table], ruling)
         except Exception as error:  # noqa: BLE001  # as in finished
             self.failed(error)
 
-    def _report(self, table: Table) -> Record | None:
+    def _report(self, table: Umpire) -> Record | None:
         game = self._plans.pop(table)
         late = self._excused.pop(table, None)
         for slot in zip(game.seats, game.slots, strict=True):
@@ -270,7 +270,7 @@ class Leg(ArenaObserver, SupervisorObserver):
             self._event_sink.no_contest(game, table.void or _UNWRITTEN)
         return record
 
-    def _record(self, table: Table, game: GamePlan) -> Record | None:
+    def _record(self, table: Umpire, game: GamePlan) -> Record | None:
         """The record of a game that has a result and can be written down."""
         try:
             return None if table.result is None else write_record(table, self.plan.heading(game))

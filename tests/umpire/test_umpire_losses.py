@@ -16,7 +16,7 @@ from referee.umpire.events import (
     places_with_forfeits,
 )
 from referee.umpire.faults import Consequence, Fault
-from referee.umpire.table import FORFEIT
+from referee.umpire.umpire import FORFEIT
 from referee.umpire.view import Turn
 from tests.umpired import (
     DEV,

@@ -32,7 +32,7 @@ FORFEIT = "forfeit"
 """The reason of a game that ended because all others had forfeited."""
 
 
-class Table:
+class Umpire:
     """One game. ``start`` it, then feed ``answer``, ``malformed``, ``late`` and ``lose``; each returns the outputs.
 
     At most one turn is open at a time (``open``). ``deals``, ``irregularities`` and ``charged`` (microseconds by seat,

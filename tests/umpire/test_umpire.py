@@ -26,7 +26,7 @@ from referee.umpire.events import (
     Voided,
 )
 from referee.umpire.faults import Consequence, Fault, Profile
-from referee.umpire.table import Table
+from referee.umpire.umpire import Umpire
 from referee.umpire.view import Chair
 from tests.helpers import chances, random_rules, rules_of, seeded
 from tests.umpired import (
@@ -65,7 +65,7 @@ def test_a_plain_game_to_its_end(rules: str | Mapping[str, Any], seats: int) -> 
     replay(umpire, closed, result)
 
 
-def replay(umpire: Table, closed: list[DealClosed], result: TableResult) -> None:
+def replay(umpire: Umpire, closed: list[DealClosed], result: TableResult) -> None:
     """The logs of the table, played again without it, lead to the same outcomes and the same result."""
     game = Game(umpire.spec.rules, umpire.spec.seats, umpire.spec.first_dealer)
     for log, output in zip(umpire.deals, closed, strict=True):
@@ -388,7 +388,7 @@ def test_packs_are_asked_for_by_the_number_of_the_deal() -> None:
         numbers.append(number)
         return PACK
 
-    umpire = Table(spec, packs, itertools.count(1).__next__, highest)
+    umpire = Umpire(spec, packs, itertools.count(1).__next__, highest)
     umpire.start()
     while not umpire.closed:
         answer(umpire, min(asked(umpire).legal))
