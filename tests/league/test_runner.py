@@ -417,9 +417,17 @@ def test_a_dead_worker_is_an_error_with_the_remedy_and_the_others_games_are_kept
 
 def test_an_error_in_a_worker_is_raised_and_the_others_are_told_to_stop(path: Path) -> None:
     told: list[bool] = []
+
+    class Told:
+        def tell(self) -> None:
+            told.append(True)
+
+        def kill(self) -> None:
+            raise AssertionError("nobody is in a hurry")
+
     with Store.write(path) as store:
         legs = Legs(store)
-        legs._workers, legs._wake = 2, lambda: told.append(True)
+        legs._workers, legs._playing = 2, Told()
         legs._plan = replace(legs._plan, max_processes=0)
         pool: Any = Pool(legs, [OSError("no space left for logs"), None])
         with pytest.raises(OSError, match="no space left for logs"):

@@ -4,7 +4,6 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from referee.league.plan import GamePlan
 from referee.league.standings import summarise
@@ -77,7 +76,52 @@ class EventSink:
         """Streams have come with a token that no entrant has."""
 
 
-Event = tuple[str, tuple[Any, ...]]
+@dataclass(frozen=True, slots=True)
+class GameFinished:
+    """A game has a result."""
+
+    game: GamePlan
+    record: Record
+    summary: GameSummary
+
+
+@dataclass(frozen=True, slots=True)
+class GameAborted:
+    """A game ended without a result, through no bot's fault."""
+
+    game: GamePlan
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class RulingMade:
+    """A ruling was made against an entrant; the record has it too."""
+
+    game: GamePlan
+    entrant: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class FaultSeen:
+    """An entrant had a fault outside any single decision."""
+
+    entrant: str
+    fault: Fault
+    sentence: str
+    log: Path
+
+
+@dataclass(frozen=True, slots=True)
+class EntrantWithdrawn:
+    """An entrant is out of the league."""
+
+    entrant: str
+    reason: str
+
+
+Event = GameFinished | GameAborted | RulingMade | FaultSeen | EntrantWithdrawn
+"""What a worker sends home."""
 
 _TOGETHER_SECONDS = 0.2
 _MOST_TOGETHER = 64
@@ -85,40 +129,40 @@ _MOST_TOGETHER = 64
 
 @dataclass(slots=True)
 class BufferSink(EventSink):
-    """Keeps what happened as plain data: the event sink of a worker. ``replay_into`` tells it to another sink."""
+    """Keeps what happened as plain data: the event sink of a worker. ``StoreSink.take`` takes it over."""
 
     events: list[Event] = field(default_factory=list)
 
     def finished(self, game: GamePlan, table: Umpire, record: Record) -> None:
         """Keeps a finished game."""
-        self.events.append(("stored", (game, record, summarise(table, game.seats, game.set_id))))
+        self.events.append(GameFinished(game, record, summarise(table, game.seats, game.set_id)))
 
     def no_contest(self, game: GamePlan, reason: str) -> None:
         """Keeps a game that has to be played again."""
-        self.events.append(("no_contest", (game, reason)))
+        self.events.append(GameAborted(game, reason))
 
     def ruled(self, game: GamePlan, ruling: Ruling) -> None:
         """Keeps a ruling."""
-        self.events.append(("told", (game, game.seats[ruling.seat], _sentence(ruling))))
+        self.events.append(RulingMade(game, game.seats[ruling.seat], _sentence(ruling)))
 
     def fault(self, entrant: str, fault: Fault, sentence: str, log: Path) -> None:
         """Keeps a fault."""
-        self.events.append(("fault", (entrant, fault, sentence, log)))
+        self.events.append(FaultSeen(entrant, fault, sentence, log))
 
     def withdrawn(self, entrant: str, reason: str) -> None:
         """Keeps a withdrawal."""
-        self.events.append(("withdrawn", (entrant, reason)))
+        self.events.append(EntrantWithdrawn(entrant, reason))
 
 
 class StoreSink(EventSink):
-    """Writes to the store and tells the listener.
+    """Writes to the store and tells the observer.
 
     Games that finish within a fifth of a second share a transaction, for each has to wait for the disk. A game counts
     as finished, and is told, only when it is stored.
     """
 
-    def __init__(self, store: Store, listener: LeagueObserver) -> None:
-        self._store, self._listener = store, listener
+    def __init__(self, store: Store, observer: LeagueObserver) -> None:
+        self._store, self._observer = store, observer
         self._attempts: dict[str, int] = {}
         self._processes: list[Mapping[str, object]] = []
         self._ready: list[tuple[GamePlan, FinishedGame]] = []
@@ -144,8 +188,8 @@ class StoreSink(EventSink):
         self.tick()
 
     def scheduled(self, games: int) -> None:
-        """Tells the listener of a schedule that has grown."""
-        self._listener.scheduled(games)
+        """Tells the observer of a schedule that has grown."""
+        self._observer.scheduled(games)
 
     def tick(self) -> None:
         """Stores what is ready, unless that was done a moment ago."""
@@ -159,33 +203,29 @@ class StoreSink(EventSink):
             self._store.finish_games([finished for _, finished in ready])
             self._stored_at = time.monotonic()
             for game, finished in ready:
-                self._listener.game(game, finished.summary)
+                self._observer.game(game, finished.summary)
 
     def no_contest(self, game: GamePlan, reason: str) -> None:
         """Ends the attempt; the game is to be played again."""
         self._store.end_attempt(self._attempts.pop(game.fixture_id), "NO_CONTEST", reason)
         self.again.append(game)
-        self._listener.no_contest(game, reason)
+        self._observer.no_contest(game, reason)
 
     def ruled(self, game: GamePlan, ruling: Ruling) -> None:
-        """Tells the listener; the store takes rulings with their game."""
-        self.told(game, game.seats[ruling.seat], _sentence(ruling))
-
-    def told(self, game: GamePlan, entrant: str, sentence: str) -> None:
-        """Tells the listener of a ruling."""
-        self._listener.ruling(game, entrant, sentence)
+        """Tells the observer; the store takes rulings with their game."""
+        self._observer.ruling(game, game.seats[ruling.seat], _sentence(ruling))
 
     def fault(self, entrant: str, fault: Fault, sentence: str, log: Path) -> None:
         """Stores a fault outside single decisions."""
         self._store.add_fault(entrant, str(fault), sentence, str(log))
-        self._listener.fault(entrant, str(fault), sentence, str(log))
+        self._observer.fault(entrant, str(fault), sentence, str(log))
 
     def withdrawn(self, entrant: str, reason: str) -> None:
         """Takes an entrant out of the league."""
         if entrant not in self.gone:
             self.gone[entrant] = reason
             self._store.withdraw(entrant, reason)
-            self._listener.withdrawn(entrant, reason)
+            self._observer.withdrawn(entrant, reason)
 
     def launched(self, processes: Sequence[Mapping[str, object]]) -> None:
         """Notes which processes see the games that are under way."""
@@ -193,21 +233,31 @@ class StoreSink(EventSink):
         self._store.note_processes(list(self._attempts.values()), self._processes)
 
     def expected(self, entrant: str, address: str, token: str) -> None:
-        """Tells the listener where a remote entrant is expected."""
-        self._listener.remote(entrant, address, token)
+        """Tells the observer where a remote entrant is expected."""
+        self._observer.remote(entrant, address, token)
 
     def remote_fault(self, entrant: str, fault: Fault, sentence: str) -> None:
         """Stores a fault of a remote entrant, whose log is elsewhere."""
         self.fault(entrant, fault, sentence, Path("-"))
 
     def wrong_tokens(self, sentence: str) -> None:
-        """Tells the listener of streams with a token that nobody has."""
-        self._listener.wrong_tokens(sentence)
+        """Tells the observer of streams with a token that nobody has."""
+        self._observer.wrong_tokens(sentence)
 
     def take(self, events: Sequence[Event]) -> None:
         """Takes over what a worker has collected."""
-        for name, arguments in events:
-            getattr(self, name)(*arguments)
+        for event in events:
+            match event:
+                case GameFinished():
+                    self.stored(event.game, event.record, event.summary)
+                case GameAborted():
+                    self.no_contest(event.game, event.reason)
+                case RulingMade():
+                    self._observer.ruling(event.game, event.entrant, event.sentence)
+                case FaultSeen():
+                    self.fault(event.entrant, event.fault, event.sentence, event.log)
+                case EntrantWithdrawn():
+                    self.withdrawn(event.entrant, event.reason)
         self.flush()
 
     def end(self, reason: str) -> None:

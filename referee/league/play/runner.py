@@ -12,7 +12,6 @@ from concurrent.futures import CancelledError, Future, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
-from functools import partial
 
 from referee.league.league import League, LeagueError, add_sets, same_machine
 from referee.league.plan import GamePlan, LeaguePlan
@@ -20,7 +19,7 @@ from referee.league.play.arena import Arena
 from referee.league.play.cluster import ClusterWorkers, lost_worker
 from referee.league.play.event_sink import Event, LeagueObserver, StoreSink
 from referee.league.play.leg import Leg
-from referee.league.play.workers import LocalWorkers, Pool, play_block
+from referee.league.play.workers import LocalWorkers, Pool, Stoppable, play_block
 from referee.league.progress import (
     INTERRUPTED,
     MOST_NO_CONTESTS,
@@ -68,7 +67,7 @@ class Runner:
         store: Store,
         league: League,
         plan: LeaguePlan,
-        listener: LeagueObserver,
+        observer: LeagueObserver,
         workers: int = 1,
         cluster: str = "",
     ) -> None:
@@ -81,12 +80,11 @@ class Runner:
         self._remote = sorted(key for key, bot in plan.bots.items() if bot.command is None)
         self._workers = 1 if self._remote else workers  # remote bots dial in to this process
         self._cluster = "" if self._remote else cluster
-        self._event_sink = StoreSink(store, listener)
+        self._event_sink = StoreSink(store, observer)
         self._loop: asyncio.Runner | None = None
         self._arena: Arena | None = None
         self._stopping = threading.Event()
-        self._wake: Callable[[], object] = lambda: None
-        self._halt: Callable[[], object] = lambda: None
+        self._playing: Stoppable | None = None
         self._hurried = False
 
     @property
@@ -102,9 +100,11 @@ class Runner:
         """
         if self._stopping.is_set():
             self._hurried = True
-            self._halt()
+            if self._playing is not None:
+                self._playing.kill()
         self._stopping.set()
-        self._wake()
+        if self._playing is not None:
+            self._playing.tell()
 
     def run(self) -> RunOutcome:
         """Plays until every set is scored or void, or until stopped. Raises ``StoreError`` or ``LeagueError``."""
@@ -123,7 +123,7 @@ class Runner:
         return self._close()
 
     def _stages_by(self, pool: Pool) -> None:
-        self._wake, self._halt = pool.tell, pool.kill
+        self._playing = pool
         if self._stopping.is_set():
             pool.tell()
         self._stages(lambda sets: self._stage_by_workers(pool, sets))
@@ -141,10 +141,12 @@ class Runner:
                     self._loop.run(self._arena.close(stopped=self._stopping.is_set()))
 
     async def _open_arena(self) -> None:
-        open_ = {row.id for row in self._store.sets() if row.state == "OPEN"}
-        # In later rounds anybody may play.
-        every = format_of(self._league.shape).by_rounds
-        slots = {slot for game in self._schedule.fixtures if every or game.set_id in open_ for slot in game.processes}
+        shape = self._league.shape
+        if format_of(shape).by_rounds:  # in later rounds anybody may play
+            slots = {(key, slot) for key in self._remote for slot in range(shape.seats // shape.table_size)}
+        else:
+            open_ = {row.id for row in self._store.sets() if row.state == "OPEN"}
+            slots = {slot for game in self._schedule.fixtures if game.set_id in open_ for slot in game.processes}
         self._arena = Arena(self._plan, self._event_sink)
         await self._arena.open({(key, slot) for key, slot in slots if key in self._remote})
 
@@ -251,21 +253,18 @@ class Runner:
         if self._loop is None:
             raise RuntimeError("legs are played inside of run")
         self._event_sink.begin(games)
-        before = self._wake, self._halt
+        before = self._playing
         try:
             self._loop.run(self._play_leg(games))
         except asyncio.CancelledError:
             raise KeyboardInterrupt from None
         finally:
-            self._wake, self._halt = before
+            self._playing = before
         self._event_sink.end(STOPPED if self._stopping.is_set() else WITHDRAWN)
 
     async def _play_leg(self, games: Sequence[GamePlan]) -> None:
-        loop, stop = asyncio.get_running_loop(), asyncio.Event()
-        task = asyncio.current_task()
-        if task is not None:
-            self._halt = partial(loop.call_soon_threadsafe, task.cancel)
-        self._wake = partial(loop.call_soon_threadsafe, stop.set)
+        stop = asyncio.Event()
+        self._playing = _LegHere(asyncio.get_running_loop(), stop, asyncio.current_task())
         if self._stopping.is_set():
             stop.set()
         await Leg(self._plan, games, self._event_sink, stop, self._arena).play()
@@ -344,8 +343,8 @@ class Runner:
             error = lost
         if error is None:
             self._event_sink.take(future.result())
-        else:
-            self._wake()
+        elif self._playing is not None:
+            self._playing.tell()
         return error
 
     # The end.
@@ -365,6 +364,24 @@ class Runner:
             last = {"state": "finished", "standings": table.to_json()}
             self._store.put(**last, **roots(self._store, last))
         return RunOutcome(finished, counts["SCORED"], counts["VOID"], counts["OPEN"], table)
+
+
+@dataclass(frozen=True, slots=True)
+class _LegHere:
+    """The leg that is played in this process, to be stopped from a signal handler."""
+
+    loop: asyncio.AbstractEventLoop
+    stop: asyncio.Event
+    task: "asyncio.Task[None] | None"
+
+    def tell(self) -> None:
+        """Tells the leg to stop."""
+        self.loop.call_soon_threadsafe(self.stop.set)
+
+    def kill(self) -> None:
+        """Cancels it, with all that it waits for."""
+        if self.task is not None:
+            self.loop.call_soon_threadsafe(self.task.cancel)
 
 
 def _nothing_lives(pids: Sequence[int]) -> bool:

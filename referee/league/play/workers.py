@@ -10,7 +10,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from typing import Any, Protocol, Self
 
 from referee.league.plan import GamePlan, LeaguePlan
-from referee.league.play.event_sink import BufferSink, Event
+from referee.league.play.event_sink import BufferSink, EntrantWithdrawn, Event
 from referee.league.play.leg import Leg
 from referee.sandbox.orphans import end_orphans
 
@@ -19,17 +19,21 @@ Legs = Sequence[Sequence[GamePlan]]
 _STOP: Any = None
 
 
-class Pool(Protocol):
+class Stoppable(Protocol):
+    """What plays games at the moment, here or in workers. Both methods may be called from a signal handler."""
+
+    def tell(self) -> None:
+        """Tells it to stop: games under way are given up."""
+
+    def kill(self) -> None:
+        """Ends the work at once."""
+
+
+class Pool(Stoppable, Protocol):
     """Where blocks are played. A context manager: nothing of it is left afterwards."""
 
     def submit(self, *task: Any) -> "Future[list[Event]]":
         """Has a worker play a block."""
-
-    def tell(self) -> None:
-        """Tells the workers to stop: games under way are given up."""
-
-    def kill(self) -> None:
-        """Ends the work at once."""
 
 
 class LocalWorkers:
@@ -98,7 +102,7 @@ def play_legs(plan: LeaguePlan, legs: Legs, stopped: Callable[[], bool]) -> list
 
     for games in legs:
         if not stopped():
-            gone = {arguments[0] for name, arguments in event_sink.events if name == "withdrawn"}
+            gone = {event.entrant for event in event_sink.events if isinstance(event, EntrantWithdrawn)}
             asyncio.run(play([game for game in games if not gone & set(game.seats)]))
     return event_sink.events
 
