@@ -548,3 +548,12 @@ def test_the_readme_has_just_two_commands_of_set_up() -> None:
 
 def test_the_documentation_names_the_version_of_the_package() -> None:
     assert f"({referee.__version__})" in (ROOT / "CHANGELOG.md").read_text("utf-8")
+
+
+def test_the_walk_from_a_definition_to_standings_is_as_short_as_it_says() -> None:
+    walk = page("architecture.md").partition("## From definition to standings")[2].partition("\n## ")[0]
+    named = dict.fromkeys(re.findall(r"`([\w/]+\.py)`", walk))
+    homes = (ROOT / "referee", ROOT / "referee" / "league")
+    assert [name for name in named if not any((home / name).is_file() for home in homes)] == []
+    assert len(named) == 15
+    assert "Fifteen files" in walk
