@@ -101,12 +101,22 @@ def _play(deal: Deal, actions: list[Action], decisions: list[int]) -> None:
         deal.act(action)
 
 
+class _Listener(Recorder):
+    """Keeps the answers, and judges none."""
+
+    def __init__(self) -> None:
+        super().__init__(EventLog())
+        self.answers: list[ProbeAnswer] = []
+
+    def heard(self, heard: ProbeAnswer) -> None:
+        """One answer."""
+        self.answers.append(heard)
+
+
 async def ask(plan: Plan, position: Position) -> Reply:
     """Starts the bot, puts the position to it and ends it. A bot with a memory plays the deal from its start."""
-    recorder = Recorder(EventLog())
-    heard: list[ProbeAnswer] = []
-    async with CheckRunner.set_up(plan, recorder) as runner:
-        runner.room.observer.heard = heard.append
+    listener = _Listener()
+    async with CheckRunner.set_up(plan, listener) as runner:
         failure = await runner.start()
         if failure:
             return Reply(failure=f"it did not join: {failure}")
@@ -114,7 +124,7 @@ async def ask(plan: Plan, position: Position) -> Reply:
         if not runner.over:
             await runner.see_off(wire.FAREWELL_REASON_FINISHED, "That was all.")
     wanted = position.turn()
-    answer = next((one for one in heard if _same_turn(one.turn, wanted)), None)
+    answer = next((one for one in listener.answers if _same_turn(one.turn, wanted)), None)
     if answer is not None:
         return _reply(answer, position)
     if any(asking.silent for asking in askings):

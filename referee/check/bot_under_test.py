@@ -62,13 +62,33 @@ def _readable(who: str, data: bytes) -> dict[str, Any]:
         return {"bytes": data[:_SHOWN_BYTES].hex(), "length": len(data)}
 
 
+class BotObserver:
+    """Is told what the bot under test says, what it is sent, and that it was lost."""
+
+    def joining(self, join: wire.Join) -> JoinTerms | None:  # noqa: ARG002
+        """It has sent a Join; the terms for it, ``None`` for those that it has."""
+        return None
+
+    def message(self, faults: list[tuple[str, str]]) -> None:
+        """It has sent a message, with these faults: rule ids and sentences."""
+
+    def sent(self, turns: int) -> None:
+        """It was sent a message, after which it holds so many turns."""
+
+    def lost(self, loss: Loss) -> None:
+        """It has gone, or was ended."""
+
+
 class CheckedConnection(BotConnection):
-    """The connection under test. ``on_join`` is shown its Join and gives the terms for it, ``on_message`` hears of strays.
+    """The connection under test: it keeps a transcript, and tells its observer of every message."""
 
-    ``on_message`` is called after every message with what was wrong with it: rule ids and sentences.
-    """
-
-    def __init__(self, token: str, terms: JoinTerms, judge: Callable[[Sequence[TurnAnswer]], None]) -> None:
+    def __init__(
+        self,
+        token: str,
+        terms: JoinTerms,
+        judge: Callable[[Sequence[TurnAnswer]], None],
+        observer: BotObserver,
+    ) -> None:
         """``judge`` is given the answers of each message."""
         super().__init__(token, terms, self._noted, monotonic_us)
         self._judge_answers = judge
@@ -77,15 +97,16 @@ class CheckedConnection(BotConnection):
         self.joined_with: wire.Join | None = None
         self.poke_joined = False
         self._strays = 0
-        self.on_join: Callable[[wire.Join], JoinTerms] = lambda _join: terms
-        self.on_message: Callable[[list[tuple[str, str]]], None] = lambda _faults: None
+        self._bot_observer = observer
 
     def connect(self, stream: BotStream) -> bool:
         """A new stream takes over; beside one that is still there, a bot on this machine has no reason to open it."""
         second = self.stream is not None and not self.leaving
         taken = super().connect(stream)
         if second and self.terms.latency_us == 0:
-            self.on_message([("AF-LIFE-002", "It opened a second stream beside the first, instead of keeping that.")])
+            self._bot_observer.message(
+                [("AF-LIFE-002", "It opened a second stream beside the first, instead of keeping that.")]
+            )
         return taken
 
     def receive(self, stream: BotStream, data: bytes) -> None:
@@ -103,7 +124,7 @@ class CheckedConnection(BotConnection):
         if self._strays < PATIENCE:
             session.forget_strays()  # each is told at once; a flood of them still ends the session
         if stream.farewell is None or not joining:
-            self.on_message(_faults_of(data, strays, self._answered) if strays > 0 else [])
+            self._bot_observer.message(_faults_of(data, strays, self._answered) if strays > 0 else [])
         if joining and self.refusal:
             self.refusal = f"{self.refusal} {_about_join(data)}".strip()
 
@@ -118,7 +139,7 @@ class CheckedConnection(BotConnection):
             return
         if request.HasField("join"):
             self.joined_with = request.join
-            self.terms = self.on_join(request.join)
+            self.terms = self._bot_observer.joining(request.join) or self.terms
 
     def greeting(self) -> wire.Joined:
         """What the bot is told when it has joined."""
@@ -177,13 +198,12 @@ def _about_token(shown: str | None, owner: BotConnection | None) -> str:
 class CheckServer(GameServer):
     """The host of a check: it notes what it sends, and carries out the perturbations that wait for a turn."""
 
-    def __init__(self, dispatcher: Any, talk: Callable[[], Transcript]) -> None:
-        """``talk`` is where sent messages are noted."""
+    def __init__(self, dispatcher: Dispatcher, subject: CheckedConnection, observer: BotObserver) -> None:
+        """What is sent is noted in the transcript of ``subject``."""
         super().__init__(dispatcher)
         self.pokes: dict[int, Perturbation] = {}
         self.wrong_token = ""
-        self.sent_turns: Callable[[int], None] = lambda _count: None
-        self._talk = talk
+        self._subject, self._bot_observer = subject, observer
 
     def authenticate(self, call: RpcCall, owner: BotConnection | None) -> BotConnection | None:
         """The connection whose token the call shows; what is wrong with a token that nobody has is kept for people."""
@@ -200,8 +220,8 @@ class CheckServer(GameServer):
         session: TurnSession = connection.session
         if self.pokes and stream.farewell is None:
             data = self._poked(data)
-        self.sent_turns(len(session.open))
-        self._talk().note("referee", data)
+        self._bot_observer.sent(len(session.open))
+        self._subject.talk.note("referee", data)
         return data
 
     def _poked(self, data: bytes) -> bytes:
@@ -218,20 +238,19 @@ PARTING_SECONDS = 2.0
 
 
 class CheckSupervisor(Protocol):
-    """Keeps the bot of a check present. ``local``: its process is ours; ``on_loss`` is told when it has gone.
+    """Keeps the bot of a check present. ``local``: its process is ours. Its observer is told when the bot has gone.
 
     ``stumble`` says why the last start had to be made a second time; empty if it had not.
     """
 
     local: bool
     stumble: str
-    on_loss: Callable[[Loss], None]
 
     async def begin(self) -> str:
         """Has the bot join; returns what went wrong, or an empty text."""
 
     def lost(self, loss: Loss) -> None:
-        """The bot has to go, for this reason; ``on_loss`` is told when it has."""
+        """The bot has to go, for this reason; the observer is told when it has."""
 
     async def see_off(self, reason: wire.FarewellReason.ValueType, sentence: str, seconds: float) -> ExitStatus | None:
         """Says farewell and waits so long; how the process ended, ``None`` if it did not end by itself."""
@@ -246,11 +265,16 @@ class LocalCheckSupervisor(LocalSupervisor):
     local = True
 
     def __init__(
-        self, connection: BotConnection, dispatcher: Dispatcher, start: Callable[[], BotProcess], start_seconds: float
+        self,
+        connection: BotConnection,
+        dispatcher: Dispatcher,
+        observer: BotObserver,
+        start: Callable[[], BotProcess],
+        start_seconds: float,
     ) -> None:
         """``start`` launches the process, which has ``start_seconds`` to join."""
         super().__init__(connection, dispatcher, SupervisorObserver(), start, start_seconds)
-        self.on_loss: Callable[[Loss], None] = lambda _loss: None
+        self._bot_observer = observer
         self._watching: asyncio.Task[None] | None = None
         self.stumble = ""
 
@@ -271,7 +295,7 @@ class LocalCheckSupervisor(LocalSupervisor):
         loss = await self._until_lost()
         if not self.connection.leaving:
             self.connection.hang_up()
-            self.on_loss(loss)
+            self._bot_observer.lost(loss)
 
     async def see_off(self, reason: wire.FarewellReason.ValueType, sentence: str, seconds: float) -> ExitStatus | None:
         """Says farewell and gives the process time to leave; time without a processor does not count."""
@@ -298,10 +322,12 @@ class RemoteCheckSupervisor(Supervisor):
 
     local = False
 
-    def __init__(self, connection: BotConnection, dispatcher: Dispatcher, wait_seconds: float) -> None:
+    def __init__(
+        self, connection: BotConnection, dispatcher: Dispatcher, observer: BotObserver, wait_seconds: float
+    ) -> None:
         """``wait_seconds`` is how long it may take to dial in."""
         super().__init__(connection, dispatcher, SupervisorObserver())
-        self.on_loss: Callable[[Loss], None] = lambda _loss: None
+        self._bot_observer = observer
         self._wait = wait_seconds
         self.stumble = ""
         self._watching: asyncio.Task[None] | None = None
@@ -325,7 +351,7 @@ class RemoteCheckSupervisor(Supervisor):
         loss = await self._loss
         if not self.connection.leaving:
             self.connection.hang_up()
-            self.on_loss(loss)
+            self._bot_observer.lost(loss)
 
     async def see_off(self, reason: wire.FarewellReason.ValueType, sentence: str, seconds: float) -> ExitStatus | None:
         """Says farewell; how its process ends is not ours to see."""

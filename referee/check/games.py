@@ -151,24 +151,32 @@ class ProbeTimeout:
     in_order: bool
 
 
-@dataclass(slots=True)
 class CheckObserver:
-    """Who is told what happens in the room."""
+    """Is told what happens at the tables of a check."""
 
-    heard: Callable[[ProbeAnswer], None] = field(default=lambda _heard: None)
-    silent: Callable[[Probe, ProbeTimeout], None] = field(default=lambda _asking, _late: None)
-    closed: Callable[[Probe], None] = field(default=lambda _asking: None)
-    broken: Callable[[BaseException], None] = field(default=lambda _error: None)
-    dealt: Callable[[], None] = field(default=lambda: None)
+    def heard(self, answer: ProbeAnswer) -> None:
+        """The bot has answered."""
+
+    def silent(self, asking: Probe, late: ProbeTimeout) -> None:
+        """The bot was late."""
+
+    def closed(self, asking: Probe) -> None:
+        """A table is done."""
+
+    def dealt(self) -> None:
+        """A deal was played to its end."""
+
+    def broken(self, error: BaseException) -> None:
+        """The referee has failed."""
 
 
 class CheckDispatcher(Dispatcher, GameObserver):
     """All tables of a check. ``bot`` is the session of the bot under test; ``askings`` are those still open."""
 
-    def __init__(self, bot: Callable[[], TurnSession], setting: Setting) -> None:
+    def __init__(self, bot: Callable[[], TurnSession], setting: Setting, observer: CheckObserver) -> None:
         """``setting`` is what tables are made of."""
         super().__init__(self)
-        self.observer = CheckObserver()
+        self.observer = observer
         self.askings: dict[Umpire, Probe] = {}
         self._recent: deque[Probe] = deque(maxlen=_RECENT)
         self._batches = 0

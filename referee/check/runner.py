@@ -14,13 +14,14 @@ from typing import Self
 from referee.check.bot_under_test import (
     NO_ANSWER,
     PARTING_SECONDS,
+    BotObserver,
     CheckedConnection,
     CheckServer,
     CheckSupervisor,
     LocalCheckSupervisor,
     RemoteCheckSupervisor,
 )
-from referee.check.games import CheckDispatcher, CheckGame, Probe, ProbeTimeout
+from referee.check.games import CheckDispatcher, CheckGame, CheckObserver, Probe, ProbeAnswer, ProbeTimeout
 from referee.check.perturbations import Perturbation
 from referee.check.plan import Plan
 from referee.check.position import GamePrefix, Position, PositionError, Setting
@@ -42,7 +43,7 @@ MOST_SILENCES = 2
 _TICK_S = 0.01
 
 
-class CheckRunner:
+class CheckRunner(CheckObserver, BotObserver):
     """One bot on the test runner. ``over`` says why no more can be asked; empty while all is well.
 
     ``starts`` counts how often it has joined, ``silences`` holds every decision that it was late for, ``late`` the last
@@ -67,27 +68,16 @@ class CheckRunner:
         self._error: BaseException | None = None
         self._changed = asyncio.Event()
         self.setting = Setting(lambda: self._chance.getrandbits(53) or 1, self._number, plan.limits)
-        self.room = CheckDispatcher(lambda: self.session, self.setting)
-        self.subject = CheckedConnection(plan.token or secrets.token_urlsafe(24), self._terms(), self.room.answered)
-        self.host = CheckServer(self.room, lambda: self.subject.talk)
+        self.room = CheckDispatcher(lambda: self.session, self.setting, self)
+        token = plan.token or secrets.token_urlsafe(24)
+        self.subject = CheckedConnection(token, self._terms(), self.room.answered, self)
+        self.host = CheckServer(self.room, self.subject, self)
         self.supervisor: CheckSupervisor
-        self._wire_up()
 
     @property
     def session(self) -> TurnSession:
         """The bot's session."""
         return self.subject.session
-
-    def _wire_up(self) -> None:
-        observer, recorder = self.room.observer, self.recorder
-        observer.heard = recorder.heard
-        observer.silent = self._silent
-        observer.closed = lambda _asking: self._changed.set()
-        observer.dealt = recorder.dealt
-        observer.broken = self.stop
-        self.subject.on_join = self._on_join
-        self.subject.on_message = recorder.message
-        self.host.sent_turns = self._sent
 
     @property
     def told(self) -> tuple[RuleSet, ...]:
@@ -110,7 +100,7 @@ class CheckRunner:
         start_us = int(plan.start_seconds * 1e6)
         return JoinTerms(plan.name, 0, names, joined, limits.move_us, plan.max_in_flight, latency, start_us)
 
-    def _on_join(self, join: wire.Join) -> JoinTerms:
+    def joining(self, join: wire.Join) -> JoinTerms:
         """Settles, at the first Join, which games are checked."""
         if not self.starts:
             games = self.plan.for_join(tuple(join.variants)) or self.plan.games
@@ -144,7 +134,7 @@ class CheckRunner:
     def _attend(self, address: str, folder: Path) -> None:
         plan, command = self.plan, self.plan.command
         if command is None:
-            self.supervisor = RemoteCheckSupervisor(self.subject, self.room, plan.wait_seconds)
+            self.supervisor = RemoteCheckSupervisor(self.subject, self.room, self, plan.wait_seconds)
         else:
 
             def start() -> BotProcess:
@@ -160,8 +150,7 @@ class CheckRunner:
                 self.recorder.launched(process)
                 return process
 
-            self.supervisor = LocalCheckSupervisor(self.subject, self.room, start, plan.start_seconds)
-        self.supervisor.on_loss = self._lost
+            self.supervisor = LocalCheckSupervisor(self.subject, self.room, self, start, plan.start_seconds)
 
     async def start(self) -> str:
         """Has the bot join; what went wrong, or an empty text."""
@@ -303,11 +292,30 @@ class CheckRunner:
             if asking.position is not None:
                 self.room.follow(asking.position, asking.phase)
 
-    def _sent(self, count: int) -> None:
-        self.room.note_sent()
-        self.recorder.batch(count, self.session.max_in_flight)
+    # What the tables tell, and what is told of the bot.
 
-    def _silent(self, asking: Probe, late: ProbeTimeout) -> None:
+    def heard(self, answer: ProbeAnswer) -> None:
+        """The recorder judges it."""
+        self.recorder.heard(answer)
+
+    def dealt(self) -> None:
+        """The recorder counts it."""
+        self.recorder.dealt()
+
+    def closed(self, asking: Probe) -> None:  # noqa: ARG002
+        """``settle`` looks whether that was the last."""
+        self._changed.set()
+
+    def message(self, faults: list[tuple[str, str]]) -> None:
+        """The recorder judges it."""
+        self.recorder.message(faults)
+
+    def sent(self, turns: int) -> None:
+        """What the bot holds is kept, for when it is late."""
+        self.room.note_sent()
+        self.recorder.batch(turns, self.session.max_in_flight)
+
+    def silent(self, asking: Probe, late: ProbeTimeout) -> None:
         """The bot was late: it is ended, for what it says from now on could mean anything."""
         self.late = late
         if asking.poke is None and asking.phase not in NOT_COUNTED:
@@ -315,6 +323,10 @@ class CheckRunner:
             self.recorder.late(asking, late.position)
         self._ending = True
         self.supervisor.lost(NO_ANSWER)
+
+    def broken(self, error: BaseException) -> None:
+        """Ends the check: that is no verdict on the bot."""
+        self.stop(error)
 
     def stop(self, error: BaseException) -> None:
         """Has ``settle`` raise this as soon as it can."""
@@ -326,7 +338,8 @@ class CheckRunner:
         """Whether the bot was lost and has not been started again yet."""
         return bool(self._losses)
 
-    def _lost(self, loss: Loss) -> None:
+    def lost(self, loss: Loss) -> None:
+        """``settle`` starts it again."""
         self._ending = False
         self._losses.append(loss)
         for asking in self.room.askings.values():

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from referee.check.bot_under_test import LocalCheckSupervisor
+from referee.check.bot_under_test import BotObserver, LocalCheckSupervisor
 from referee.league.entrants.bot_source import BotSource
 from referee.net.connection import BotConnection, JoinTerms, Timeout, TurnAnswer, TurnSession
 from referee.net.dispatcher import Dispatcher
@@ -40,7 +40,7 @@ class Outcome:
     words: str = ""
 
 
-class Recital(TurnSession):
+class Recital(TurnSession, BotObserver):
     """A session that sends recorded turns in batches, and keeps what comes back."""
 
     def __init__(self, turns: Sequence[wire.Turn], batch: int) -> None:
@@ -80,6 +80,10 @@ class Recital(TurnSession):
         """The clock is kept by ``recite``."""
         return None
 
+    def lost(self, loss: Loss) -> None:
+        """The bot was lost before it had answered everything."""
+        self.fail(f"{loss.fault.name}: {loss.sentence} {loss.words}".strip())
+
     def fail(self, why: str) -> None:
         """Ends the recital."""
         self.outcome.failure = self.outcome.failure or why
@@ -117,8 +121,7 @@ async def recite(
                 sandbox=sandbox,
             )
 
-        attendant = LocalCheckSupervisor(connection, dispatcher, start, PATIENCE_S)
-        attendant.on_loss = lambda loss: recital.fail(_loss_text(loss))
+        attendant = LocalCheckSupervisor(connection, dispatcher, recital, start, PATIENCE_S)
         try:
             failure = await attendant.begin()
             if failure:
@@ -142,7 +145,3 @@ async def _until_over(recital: Recital) -> None:
         over.cancel()
         if not done:
             recital.fail(f"It was silent for {PATIENCE_S:.0f} seconds with {len(recital.unanswered)} turns open.")
-
-
-def _loss_text(loss: Loss) -> str:
-    return f"{loss.fault.name}: {loss.sentence} {loss.words}".strip()
