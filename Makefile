@@ -48,8 +48,8 @@ test: .venv/dev.stamp ## run the test suite (TESTS=tests/rules for a part of it)
 FAST = tests/rules tests/oracle tests/umpire tests/protocol tests/statistics tests/test_cards.py tests/test_deals.py \
 	tests/check/test_nothing.py::test_one_good_bot_does_not_hide_a_bad_one
 
-test-fast: .venv/dev.stamp ## the inner loop, in less than a minute: rules, umpire, protocol, statistics, the check of a bot
-	@$(BIN)/python -m pytest -q -n auto --maxprocesses 16 --dist worksteal $(FAST)
+test-fast: .venv/dev.stamp ## the inner loop: rules, umpire, protocol, statistics, the check of a bot, without the tests that search
+	@$(BIN)/python -m pytest -q -n auto --maxprocesses 16 --dist worksteal -m 'not search' $(FAST)
 
 lint: .venv/dev.stamp ## ruff: rules, then format
 	@$(BIN)/ruff check
