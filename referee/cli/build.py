@@ -31,7 +31,7 @@ class BuildExit(IntEnum):
 
 @app.command(
     name="build",
-    epilog="Example: referee build mybot --network\n\nor:      referee build sample_bots/go/* --network --skip-missing",
+    epilog="Example: referee build mybot --network\n\nor:      referee build sample_bots/go/random --network --skip-missing",
 )
 def build_command(
     bots: Annotated[

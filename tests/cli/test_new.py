@@ -57,6 +57,17 @@ def test_a_project_has_its_own_name_everywhere_and_the_contract_and_nothing_buil
     assert "## From zero" not in readme
 
 
+def test_a_project_in_go_has_the_messages_that_the_samples_share(tmp_path: Path) -> None:
+    """And its go.mod leads nowhere outside of it."""
+    folder = new_bot("go", "alone", tmp_path).folder
+    shared = SAMPLES / "go" / "allfours"
+    assert {path.relative_to(shared) for path in shared.rglob("*.*")} == {
+        path.relative_to(folder / "allfours") for path in (folder / "allfours").rglob("*.*")
+    }
+    assert "replace allfours => ./allfours\n" in (folder / "go.mod").read_text("utf-8")
+    assert "../" not in (folder / "go.mod").read_text("utf-8")
+
+
 def test_there_are_samples_in_all_languages() -> None:
     assert set(languages()) <= set(TITLES)
     assert all((SAMPLES / language / "careful" / "bot.toml").is_file() for language in languages())

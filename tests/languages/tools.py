@@ -38,7 +38,7 @@ class Language:
 LANGUAGES: Final = {
     "python": Language((), f"{shlex.quote(sys.executable)} -m ruff check . && ruff format --check .", ("*.py",)),
     "typescript": Language(("npm",), "npm run check", ("src/*.ts",)),
-    "go": Language(("go",), 'test -z "$(gofmt -l *.go allfours)" && go vet ./...', ("*.go",)),
+    "go": Language(("go",), 'test -z "$(gofmt -l *.go ../allfours)" && go vet ./...', ("*.go",)),
     "rust": Language(
         ("cargo",),
         "cargo fmt --check && cargo clippy --release --target-dir ../random/target -- -D warnings",

@@ -254,6 +254,7 @@ def reads(step: BuildStep, environment: dict[str, str]) -> Iterator[Path]:
     """What a build may read besides the system and its folder: the tool-chains, the SDK and the wire contract."""
     yield PACKAGE
     yield shipped_folder("protos")
+    yield shipped_folder("sample_bots") / "go" / "allfours"  # the messages, which the samples in Go share
     yield from installations(Path(sys.executable), step.folder)
     words = re.findall(r"[\w+-]+", " ".join(step.argv))
     for name in dict.fromkeys((*PROGRAMS, *words)):

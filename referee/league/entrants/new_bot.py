@@ -43,6 +43,9 @@ SETUP: Final = {
 }
 """The steps that put a language's tool-chain on a machine of GitHub."""
 
+SHARED: Final = {"go": ("allfours", "go.mod")}
+"""By language: the folder beside its samples that they share, and the file that says where it is. A project gets its own."""
+
 NAME: Final = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 _NAME_ALLOWED: Final = "up to 40 small letters, digits and single hyphens, a letter first"
 
@@ -86,6 +89,8 @@ def new_bot(language: str, name: str, parent: Path, *, sample: str = "random", h
         draft = Path(place) / name
         for file in sorted(_sources(source)):
             _copy(source / file, draft / file, bot.name if f"-{language}" in bot.name else "", name)
+        if language in SHARED:
+            _share(source.parent, draft, *SHARED[language])
         _rename(draft / "bot.toml", name)
         (draft / "README.md").write_text(_readme(language, name, sample, bot.name, built=bool(bot.build)), "utf-8")
         (draft / ".gitignore").write_text("".join(f"{one}\n" for one in _ignored(language)), "utf-8")
@@ -134,6 +139,14 @@ def _copy(source: Path, target: Path, old: str, new: str) -> None:
     content = source.read_bytes()
     if old and b"\0" not in content:
         target.write_bytes(content.replace(old.encode(), new.encode()))
+
+
+def _share(samples: Path, project: Path, folder: str, file: str) -> None:
+    """Gives a project the folder that the samples share, and points its file there."""
+    for one in sorted(_sources(samples / folder)):
+        _copy(samples / folder / one, project / folder / one, "", "")
+    place = project / file
+    place.write_text(place.read_text("utf-8").replace(f"../{folder}", f"./{folder}"), "utf-8")
 
 
 def _rename(manifest: Path, name: str) -> None:

@@ -4,7 +4,7 @@ import (
 	"math/bits"
 	"slices"
 
-	pb "careful-go/allfours/v1"
+	pb "allfours/v1"
 )
 
 // cards is a set of cards: bit 1 << card is set for each.

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	pb "careful-go/allfours/v1"
+	pb "allfours/v1"
 )
 
 // An event of the history is kind << 16 | seat << 8 | card.

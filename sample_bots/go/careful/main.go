@@ -13,7 +13,7 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/proto"
 
-	pb "careful-go/allfours/v1"
+	pb "allfours/v1"
 )
 
 func main() {

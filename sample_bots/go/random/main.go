@@ -14,7 +14,7 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/protobuf/proto"
 
-	pb "random-go/allfours/v1"
+	pb "allfours/v1"
 )
 
 func main() {

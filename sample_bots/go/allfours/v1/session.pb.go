@@ -176,6 +176,8 @@ type Join struct {
 	WantsNotices bool `protobuf:"varint,8,opt,name=wants_notices,json=wantsNotices,proto3" json:"wants_notices,omitempty"`
 	// The minor number of the protocol that the bot was written for, as in Joined.protocol_minor. 0 = the first.
 	ProtocolMinor uint32 `protobuf:"varint,9,opt,name=protocol_minor,json=protocolMinor,proto3" json:"protocol_minor,omitempty"`
+	// Whether the bot wants a Receipt of each game, with or without Notices. False = none are sent.
+	WantsReceipts bool `protobuf:"varint,10,opt,name=wants_receipts,json=wantsReceipts,proto3" json:"wants_receipts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -271,6 +273,13 @@ func (x *Join) GetProtocolMinor() uint32 {
 		return x.ProtocolMinor
 	}
 	return 0
+}
+
+func (x *Join) GetWantsReceipts() bool {
+	if x != nil {
+		return x.WantsReceipts
+	}
+	return false
 }
 
 // The referee's answer to Join, and all that holds for the whole session.
@@ -557,7 +566,10 @@ type PlayResponse struct {
 	// Turns to be answered, from one or many games. More are sent when all of these are answered or judged.
 	Turns []*Turn `protobuf:"bytes,4,rep,name=turns,proto3" json:"turns,omitempty"`
 	// The session ends.
-	Farewell      *Farewell `protobuf:"bytes,5,opt,name=farewell,proto3" json:"farewell,omitempty"`
+	Farewell *Farewell `protobuf:"bytes,5,opt,name=farewell,proto3" json:"farewell,omitempty"`
+	// Receipts of games that are over, also beside a Farewell. Only for bots that asked for them in Join. Keep them before you
+	// answer the turns of the same message: your next answer tells that you have them, and until then they may come again.
+	Receipts      []*Receipt `protobuf:"bytes,6,rep,name=receipts,proto3" json:"receipts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -627,11 +639,18 @@ func (x *PlayResponse) GetFarewell() *Farewell {
 	return nil
 }
 
+func (x *PlayResponse) GetReceipts() []*Receipt {
+	if x != nil {
+		return x.Receipts
+	}
+	return nil
+}
+
 var File_allfours_v1_session_proto protoreflect.FileDescriptor
 
 const file_allfours_v1_session_proto_rawDesc = "" +
 	"\n" +
-	"\x19allfours/v1/session.proto\x12\vallfours.v1\x1a\x16allfours/v1/move.proto\x1a\x18allfours/v1/notice.proto\x1a\x1aallfours/v1/rule_set.proto\x1a\x18allfours/v1/ruling.proto\x1a\x16allfours/v1/turn.proto\"\xa1\x02\n" +
+	"\x19allfours/v1/session.proto\x12\vallfours.v1\x1a\x16allfours/v1/move.proto\x1a\x18allfours/v1/notice.proto\x1a\x1aallfours/v1/rule_set.proto\x1a\x18allfours/v1/ruling.proto\x1a\x16allfours/v1/turn.proto\"\xc8\x02\n" +
 	"\x04Join\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12\x10\n" +
@@ -641,7 +660,9 @@ const file_allfours_v1_session_proto_rawDesc = "" +
 	"\rmax_in_flight\x18\x06 \x01(\rH\x00R\vmaxInFlight\x88\x01\x01\x12\x1a\n" +
 	"\bstateful\x18\a \x01(\bR\bstateful\x12#\n" +
 	"\rwants_notices\x18\b \x01(\bR\fwantsNotices\x12%\n" +
-	"\x0eprotocol_minor\x18\t \x01(\rR\rprotocolMinorB\x10\n" +
+	"\x0eprotocol_minor\x18\t \x01(\rR\rprotocolMinor\x12%\n" +
+	"\x0ewants_receipts\x18\n" +
+	" \x01(\bR\rwantsReceiptsB\x10\n" +
 	"\x0e_max_in_flight\"\xce\x03\n" +
 	"\x06Joined\x12%\n" +
 	"\x0eprotocol_minor\x18\x01 \x01(\rR\rprotocolMinor\x12\x12\n" +
@@ -666,13 +687,14 @@ const file_allfours_v1_session_proto_rawDesc = "" +
 	"\bsentence\x18\x02 \x01(\tR\bsentence\"]\n" +
 	"\vPlayRequest\x12%\n" +
 	"\x04join\x18\x01 \x01(\v2\x11.allfours.v1.JoinR\x04join\x12'\n" +
-	"\x05moves\x18\x02 \x03(\v2\x11.allfours.v1.MoveR\x05moves\"\xf5\x01\n" +
+	"\x05moves\x18\x02 \x03(\v2\x11.allfours.v1.MoveR\x05moves\"\xa7\x02\n" +
 	"\fPlayResponse\x12+\n" +
 	"\x06joined\x18\x01 \x01(\v2\x13.allfours.v1.JoinedR\x06joined\x12-\n" +
 	"\arulings\x18\x02 \x03(\v2\x13.allfours.v1.RulingR\arulings\x12-\n" +
 	"\anotices\x18\x03 \x03(\v2\x13.allfours.v1.NoticeR\anotices\x12'\n" +
 	"\x05turns\x18\x04 \x03(\v2\x11.allfours.v1.TurnR\x05turns\x121\n" +
-	"\bfarewell\x18\x05 \x01(\v2\x15.allfours.v1.FarewellR\bfarewell*g\n" +
+	"\bfarewell\x18\x05 \x01(\v2\x15.allfours.v1.FarewellR\bfarewell\x120\n" +
+	"\breceipts\x18\x06 \x03(\v2\x14.allfours.v1.ReceiptR\breceipts*g\n" +
 	"\tObjective\x12\x19\n" +
 	"\x15OBJECTIVE_UNSPECIFIED\x10\x00\x12\x13\n" +
 	"\x0fOBJECTIVE_PLACE\x10\x01\x12\x14\n" +
@@ -715,6 +737,7 @@ var file_allfours_v1_session_proto_goTypes = []any{
 	(*Ruling)(nil),       // 9: allfours.v1.Ruling
 	(*Notice)(nil),       // 10: allfours.v1.Notice
 	(*Turn)(nil),         // 11: allfours.v1.Turn
+	(*Receipt)(nil),      // 12: allfours.v1.Receipt
 }
 var file_allfours_v1_session_proto_depIdxs = []int32{
 	0,  // 0: allfours.v1.Joined.objective:type_name -> allfours.v1.Objective
@@ -727,11 +750,12 @@ var file_allfours_v1_session_proto_depIdxs = []int32{
 	10, // 7: allfours.v1.PlayResponse.notices:type_name -> allfours.v1.Notice
 	11, // 8: allfours.v1.PlayResponse.turns:type_name -> allfours.v1.Turn
 	4,  // 9: allfours.v1.PlayResponse.farewell:type_name -> allfours.v1.Farewell
-	10, // [10:10] is the sub-list for method output_type
-	10, // [10:10] is the sub-list for method input_type
-	10, // [10:10] is the sub-list for extension type_name
-	10, // [10:10] is the sub-list for extension extendee
-	0,  // [0:10] is the sub-list for field type_name
+	12, // 10: allfours.v1.PlayResponse.receipts:type_name -> allfours.v1.Receipt
+	11, // [11:11] is the sub-list for method output_type
+	11, // [11:11] is the sub-list for method input_type
+	11, // [11:11] is the sub-list for extension type_name
+	11, // [11:11] is the sub-list for extension extendee
+	0,  // [0:11] is the sub-list for field type_name
 }
 
 func init() { file_allfours_v1_session_proto_init() }

@@ -738,6 +738,80 @@ func (x *GameOver) GetRecordJson() []byte {
 	return nil
 }
 
+// What a bot needs to hold the referee to a game: keep it, and nobody can change the record, leave the game out or add another
+// afterwards unseen. After the league `referee verify --receipts` compares.
+type Receipt struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The game, as in Turn.game_id. It means nothing after the session.
+	GameId uint64 `protobuf:"varint,1,opt,name=game_id,json=gameId,proto3" json:"game_id,omitempty"`
+	// Your seat.
+	Seat uint32 `protobuf:"varint,2,opt,name=seat,proto3" json:"seat,omitempty"`
+	// As in Turn.bot_seed, 0..2^53-1: by it the game is found again when the secret of the deals is revealed.
+	BotSeed uint64 `protobuf:"varint,3,opt,name=bot_seed,json=botSeed,proto3" json:"bot_seed,omitempty"`
+	// SHA-256 of the referee's full record of the game, 64 lower-case hexadecimal digits, as in GameOver.
+	RecordDigest  string `protobuf:"bytes,4,opt,name=record_digest,json=recordDigest,proto3" json:"record_digest,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Receipt) Reset() {
+	*x = Receipt{}
+	mi := &file_allfours_v1_notice_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Receipt) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Receipt) ProtoMessage() {}
+
+func (x *Receipt) ProtoReflect() protoreflect.Message {
+	mi := &file_allfours_v1_notice_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Receipt.ProtoReflect.Descriptor instead.
+func (*Receipt) Descriptor() ([]byte, []int) {
+	return file_allfours_v1_notice_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *Receipt) GetGameId() uint64 {
+	if x != nil {
+		return x.GameId
+	}
+	return 0
+}
+
+func (x *Receipt) GetSeat() uint32 {
+	if x != nil {
+		return x.Seat
+	}
+	return 0
+}
+
+func (x *Receipt) GetBotSeed() uint64 {
+	if x != nil {
+		return x.BotSeed
+	}
+	return 0
+}
+
+func (x *Receipt) GetRecordDigest() string {
+	if x != nil {
+		return x.RecordDigest
+	}
+	return ""
+}
+
 // One piece of news. Exactly one field is set; if none is, it is news of a later version: ignore it.
 type Notice struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -755,7 +829,7 @@ type Notice struct {
 
 func (x *Notice) Reset() {
 	*x = Notice{}
-	mi := &file_allfours_v1_notice_proto_msgTypes[4]
+	mi := &file_allfours_v1_notice_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -767,7 +841,7 @@ func (x *Notice) String() string {
 func (*Notice) ProtoMessage() {}
 
 func (x *Notice) ProtoReflect() protoreflect.Message {
-	mi := &file_allfours_v1_notice_proto_msgTypes[4]
+	mi := &file_allfours_v1_notice_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -780,7 +854,7 @@ func (x *Notice) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Notice.ProtoReflect.Descriptor instead.
 func (*Notice) Descriptor() ([]byte, []int) {
-	return file_allfours_v1_notice_proto_rawDescGZIP(), []int{4}
+	return file_allfours_v1_notice_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Notice) GetNews() isNotice_News {
@@ -890,7 +964,12 @@ const file_allfours_v1_notice_proto_rawDesc = "" +
 	"\x06stakes\x18\x06 \x03(\x11R\x06stakes\x12#\n" +
 	"\rrecord_digest\x18\a \x01(\tR\frecordDigest\x12\x1f\n" +
 	"\vrecord_json\x18\b \x01(\fR\n" +
-	"recordJson\"\xbb\x01\n" +
+	"recordJson\"v\n" +
+	"\aReceipt\x12\x17\n" +
+	"\agame_id\x18\x01 \x01(\x04R\x06gameId\x12\x12\n" +
+	"\x04seat\x18\x02 \x01(\rR\x04seat\x12\x19\n" +
+	"\bbot_seed\x18\x03 \x01(\x04R\abotSeed\x12#\n" +
+	"\rrecord_digest\x18\x04 \x01(\tR\frecordDigest\"\xbb\x01\n" +
 	"\x06Notice\x12=\n" +
 	"\fgame_started\x18\x01 \x01(\v2\x18.allfours.v1.GameStartedH\x00R\vgameStarted\x124\n" +
 	"\tdeal_over\x18\x02 \x01(\v2\x15.allfours.v1.DealOverH\x00R\bdealOver\x124\n" +
@@ -951,7 +1030,7 @@ func file_allfours_v1_notice_proto_rawDescGZIP() []byte {
 }
 
 var file_allfours_v1_notice_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_allfours_v1_notice_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
+var file_allfours_v1_notice_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
 var file_allfours_v1_notice_proto_goTypes = []any{
 	(Item)(0),           // 0: allfours.v1.Item
 	(DealEnd)(0),        // 1: allfours.v1.DealEnd
@@ -960,25 +1039,26 @@ var file_allfours_v1_notice_proto_goTypes = []any{
 	(*ItemScore)(nil),   // 4: allfours.v1.ItemScore
 	(*DealOver)(nil),    // 5: allfours.v1.DealOver
 	(*GameOver)(nil),    // 6: allfours.v1.GameOver
-	(*Notice)(nil),      // 7: allfours.v1.Notice
-	(*RuleSet)(nil),     // 8: allfours.v1.RuleSet
-	(Suit)(0),           // 9: allfours.v1.Suit
+	(*Receipt)(nil),     // 7: allfours.v1.Receipt
+	(*Notice)(nil),      // 8: allfours.v1.Notice
+	(*RuleSet)(nil),     // 9: allfours.v1.RuleSet
+	(Suit)(0),           // 10: allfours.v1.Suit
 }
 var file_allfours_v1_notice_proto_depIdxs = []int32{
-	8, // 0: allfours.v1.GameStarted.rule_set:type_name -> allfours.v1.RuleSet
-	0, // 1: allfours.v1.ItemScore.item:type_name -> allfours.v1.Item
-	1, // 2: allfours.v1.DealOver.end_reason:type_name -> allfours.v1.DealEnd
-	9, // 3: allfours.v1.DealOver.trump:type_name -> allfours.v1.Suit
-	4, // 4: allfours.v1.DealOver.items:type_name -> allfours.v1.ItemScore
-	2, // 5: allfours.v1.GameOver.end_reason:type_name -> allfours.v1.GameEnd
-	3, // 6: allfours.v1.Notice.game_started:type_name -> allfours.v1.GameStarted
-	5, // 7: allfours.v1.Notice.deal_over:type_name -> allfours.v1.DealOver
-	6, // 8: allfours.v1.Notice.game_over:type_name -> allfours.v1.GameOver
-	9, // [9:9] is the sub-list for method output_type
-	9, // [9:9] is the sub-list for method input_type
-	9, // [9:9] is the sub-list for extension type_name
-	9, // [9:9] is the sub-list for extension extendee
-	0, // [0:9] is the sub-list for field type_name
+	9,  // 0: allfours.v1.GameStarted.rule_set:type_name -> allfours.v1.RuleSet
+	0,  // 1: allfours.v1.ItemScore.item:type_name -> allfours.v1.Item
+	1,  // 2: allfours.v1.DealOver.end_reason:type_name -> allfours.v1.DealEnd
+	10, // 3: allfours.v1.DealOver.trump:type_name -> allfours.v1.Suit
+	4,  // 4: allfours.v1.DealOver.items:type_name -> allfours.v1.ItemScore
+	2,  // 5: allfours.v1.GameOver.end_reason:type_name -> allfours.v1.GameEnd
+	3,  // 6: allfours.v1.Notice.game_started:type_name -> allfours.v1.GameStarted
+	5,  // 7: allfours.v1.Notice.deal_over:type_name -> allfours.v1.DealOver
+	6,  // 8: allfours.v1.Notice.game_over:type_name -> allfours.v1.GameOver
+	9,  // [9:9] is the sub-list for method output_type
+	9,  // [9:9] is the sub-list for method input_type
+	9,  // [9:9] is the sub-list for extension type_name
+	9,  // [9:9] is the sub-list for extension extendee
+	0,  // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_allfours_v1_notice_proto_init() }
@@ -989,7 +1069,7 @@ func file_allfours_v1_notice_proto_init() {
 	file_allfours_v1_cards_proto_init()
 	file_allfours_v1_rule_set_proto_init()
 	file_allfours_v1_notice_proto_msgTypes[2].OneofWrappers = []any{}
-	file_allfours_v1_notice_proto_msgTypes[4].OneofWrappers = []any{
+	file_allfours_v1_notice_proto_msgTypes[5].OneofWrappers = []any{
 		(*Notice_GameStarted)(nil),
 		(*Notice_DealOver)(nil),
 		(*Notice_GameOver)(nil),
@@ -1000,7 +1080,7 @@ func file_allfours_v1_notice_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_allfours_v1_notice_proto_rawDesc), len(file_allfours_v1_notice_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   5,
+			NumMessages:   6,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
