@@ -138,7 +138,12 @@ def main() -> None:
 
         if not isinstance(error, EXPECTED):
             raise
-        typer.echo(f"referee: {sentence(error)}", err=True)
+        told = f"referee: {sentence(error)}"
+        if sys.stderr.isatty():
+            from referee.cli.screen import broken, columns_of
+
+            told = "\n".join(broken(line, columns_of(sys.stderr)) for line in told.splitlines())
+        typer.echo(told, err=True)
         sys.exit(exit_code(error))
 
 

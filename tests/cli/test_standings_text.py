@@ -189,8 +189,8 @@ def test_a_terminal_is_not_overrun(folder: Path, width: int) -> None:
     assert ("rating's" in shown) == (width == 120)
 
 
-def in_a_terminal(folder: Path, width: int, *arguments: str) -> str:
-    """What a terminal of that width is sent."""
+def in_a_terminal(folder: Path, width: int, *arguments: str, code: int = 0) -> str:
+    """What a terminal of that width is sent by a command that ends with that code."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
     with subprocess.Popen(
@@ -208,7 +208,7 @@ def in_a_terminal(folder: Path, width: int, *arguments: str) -> str:
                 sent += part
         except OSError:  # the end of a terminal on Linux
             pass
-        assert process.wait(PATIENCE) == 0
+        assert process.wait(PATIENCE) == code
     os.close(master)
     return sent.decode()
 
@@ -249,3 +249,15 @@ def test_a_terminal_gets_sentences_broken_between_words_and_anything_else_a_line
     assert all(cell_len(line) <= width for line in lines if path not in line)
     assert all(line.startswith(" " * len("ruling   ")) for line in lines[1:])
     assert broken("short", width) == "short"
+
+
+def test_an_error_is_broken_between_words_on_a_terminal_alone(folder: Path) -> None:
+    (folder / "one.toml").write_text(
+        '[tournament]\nname = "A name, and what else does not belong to it\\u202e"\n', "utf-8"
+    )
+    said = referee(folder, "schedule", "one.toml").stderr
+    assert "one.toml:2: [tournament] name: " in said
+    shown = in_a_terminal(folder, 60, "schedule", "one.toml", code=2)
+    assert shown.split() == said.split()
+    assert max(map(cell_len, shown.splitlines())) <= 60
+    assert len(shown.splitlines()) > len(said.splitlines())
