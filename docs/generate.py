@@ -25,7 +25,7 @@ from referee.league.entrants.bot_source import Manifest  # noqa: E402
 from referee.league.store import GameSummary  # noqa: E402
 from referee.league.store.export_format import FILES, schema_of  # noqa: E402
 from referee.rules import RuleSet, variant, variant_names  # noqa: E402
-from referee.rules.conduct import CONDUCT, ROBUST  # noqa: E402
+from referee.rules.conduct_clauses import CONDUCT, ROBUST  # noqa: E402
 from referee.rules.registry import ALIASES  # noqa: E402
 from referee.rules.rulebook import CLAUSES, Clause, clause_text, clauses_of  # noqa: E402
 from referee.rules.ruleset import allowed_values, meanings  # noqa: E402

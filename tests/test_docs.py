@@ -30,12 +30,12 @@ from referee.check.requirements import breakable
 from referee.league.definition.definition import parse_definition
 from referee.league.entrants.bot_source import Manifest
 from referee.league.store.schema import SCHEMA
-from referee.net.dispatcher import Dispatcher, InProcessPlayer
+from referee.net.seating import InProcessPlayer, Seating
 from referee.protocol import wire
 from referee.protocol.translate import Malformed, read_move, rule_set_message, turn_message
 from referee.report.standings_columns import columns
 from referee.rules import Action, variant, variant_names
-from referee.rules.conduct import WHOLE_BOOK
+from referee.rules.conduct_clauses import WHOLE_BOOK
 from referee.rules.rulebook import CLAUSES
 from referee.rules.ruleset import meanings
 from referee.statistics.standings import standings
@@ -268,8 +268,8 @@ def play_game(choose: Any, game: str, seats: int) -> Umpire:
     )
     numbers = iter(range(1, 1 << 20))
     table = Umpire(spec, lambda number: shuffled(seeded((game, number))), numbers.__next__, fallback_move)
-    dispatcher = Dispatcher()
-    dispatcher.open(table, [at_table(choose) for _ in range(seats)])
+    seating = Seating()
+    seating.open(table, [at_table(choose) for _ in range(seats)])
     assert table.result is not None
     return table
 

@@ -1,11 +1,11 @@
-"""Games at the umpire without any wire, for the tests of sessions, dispatchers and servers."""
+"""Games at the umpire without any wire, for the tests of sessions, seatings and servers."""
 
 from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Any, Final
 
 from referee.net.connection import PendingTurn
-from referee.net.dispatcher import Dispatcher, GameObserver
+from referee.net.seating import GameObserver, Seating
 from referee.protocol import wire
 from referee.protocol.translate import move_message
 from referee.rules import variant
@@ -50,13 +50,13 @@ def new_table(
 
 
 class Book(GameObserver):
-    """Keeps what a dispatcher reports: it is the organiser of the tests."""
+    """Keeps what a seating reports: it is the organiser of the tests."""
 
     def __init__(self) -> None:
         self.records: dict[str, Record] = {}
         self.void: dict[str, str] = {}
         self.rulings: list[tuple[str, Ruling]] = []
-        self.dispatcher = Dispatcher(self)
+        self.seating = Seating(self)
 
     def ruled(self, table: Umpire, ruling: Ruling) -> None:
         """Keeps it with the key of its game."""

@@ -11,7 +11,7 @@ from typing import Any, Final
 from referee.check.requirements import LEAST, ONLY_LONG, Requirement
 from referee.check.results import ANOTHER_TURN, SENTENCES, Breach, ClauseCoverage, Coverage
 from referee.check.shrink import Witness, Witnesses
-from referee.rules.conduct import WHOLE_BOOK
+from referee.rules.conduct_clauses import WHOLE_BOOK
 from referee.rules.rulebook import Level
 from referee.umpire.faults import Fault
 

@@ -15,7 +15,7 @@ from referee.check.runner import CheckRunner
 from referee.check.witness import StoredWitness
 from referee.protocol import wire
 from referee.rules import RuleSet
-from referee.rules.conduct import WHOLE_BOOK
+from referee.rules.conduct_clauses import WHOLE_BOOK
 
 SOMETIMES = 20
 """How often a position is asked that the bot did not always fail at."""

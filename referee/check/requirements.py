@@ -8,7 +8,7 @@ from typing import Final
 
 from referee.cards import PACK, PACK_MASK, Mask, cards_in
 from referee.rules import Action, Call, Deal, Keeps, Kind, RuleSet
-from referee.rules.conduct import CONDUCT, EDITIONS, ROBUST, WHOLE_BOOK
+from referee.rules.conduct_clauses import CONDUCT, EDITIONS, ROBUST, WHOLE_BOOK
 from referee.rules.rulebook import Clause, Level, clause_text, clauses_of
 from referee.rules.ruleset import HELD
 from referee.rules.turn_up import RUN

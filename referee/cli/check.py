@@ -32,7 +32,7 @@ from referee.league.entrants.bot_source import BotSource, BotSourceError, comman
 from referee.net.connection import START_SECONDS
 from referee.net.listening import ListenError, check_address
 from referee.rules import RuleSet, RuleSetError, variant, variant_names
-from referee.rules.conduct import EDITIONS
+from referee.rules.conduct_clauses import EDITIONS
 from referee.sandbox.command import LaunchError
 from referee.sandbox.isolation import choose_sandbox
 

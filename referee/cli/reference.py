@@ -11,7 +11,7 @@ from referee.cli import app
 from referee.cli.options import refuse_idle
 from referee.league.definition.shipped import copy_protos, copy_shipped, shipped_folder
 from referee.rules import RuleSet, variant, variant_names
-from referee.rules.conduct import WHOLE_BOOK
+from referee.rules.conduct_clauses import WHOLE_BOOK
 from referee.rules.registry import ALIASES
 from referee.rules.rulebook import Clause, Level, clause_text, clauses_of
 from referee.rules.ruleset import allowed_values, meanings

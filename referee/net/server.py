@@ -10,10 +10,11 @@ import contextlib
 import logging
 import socket
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import unquote
 
 from google.protobuf.message import DecodeError
 
@@ -25,16 +26,89 @@ from referee.net.connection import (
     ConnectionState,
     TurnSession,
 )
-from referee.net.dispatcher import Dispatcher
 from referee.net.http2 import Budget, CallHandler, Http2Connection, Http2Server, Http2Service, RpcCall, Status
+from referee.net.seating import Seating
 from referee.net.stalls import Cause, PressureSample, Stall, cause_of, crowding, guilty_of, waits
-from referee.net.wrong_tokens import WrongTokens
 from referee.protocol import wire
 from referee.sandbox.process_tree import processes
 from referee.sandbox.usage import PERIOD as STARVATION_PERIOD
 from referee.sandbox.usage import UsageMeter
 from referee.umpire.faults import Fault
 from referee.umpire.umpire import Umpire
+
+DELAY_SECONDS: Final = 1.0
+"""How long such a stream waits for its refusal."""
+
+PERIOD_US: Final = 60_000_000
+"""Microseconds between two lines at least."""
+
+WAITING: Final = 64
+"""So many wait at a time at most; those beyond are refused at once, for a held stream costs memory."""
+
+_PEERS: Final = 32
+_NAMED: Final = 5
+
+
+class WrongTokens:
+    """Counts them by address. ``tell`` is given the lines: the first at once, then one a minute while more come."""
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self._tell = tell
+        self.total = 0
+        self._untold: Counter[str] = Counter()
+        self._told_us: int | None = None
+        self._waiting = 0
+
+    def came(self, peer: str, now_us: int) -> None:
+        """One has come from this peer, as gRPC or a socket names it."""
+        self.total += 1
+        host = host_of(peer)
+        known = host in self._untold or len(self._untold) < _PEERS
+        self._untold[host if known else "elsewhere"] += 1
+        self.look(now_us)
+
+    async def slow(self) -> None:
+        """Waits before a refusal, unless very many do."""
+        if self._waiting < WAITING:
+            self._waiting += 1
+            try:
+                await asyncio.sleep(DELAY_SECONDS)
+            finally:
+                self._waiting -= 1
+
+    def look(self, now_us: int) -> None:
+        """Tells what has come since the last line, if that is a minute ago."""
+        if self._untold and (self._told_us is None or now_us - self._told_us >= PERIOD_US):
+            self._told_us = now_us
+            self.close()
+
+    def close(self) -> None:
+        """Tells what has come since the last line."""
+        if self._untold:
+            self._tell(self._line())
+            self._untold.clear()
+
+    def _line(self) -> str:
+        count, first = self._untold.total(), self.total == self._untold.total()
+        hosts = [
+            f"{host} ({times})" if len(self._untold) > 1 else host for host, times in self._untold.most_common(_NAMED)
+        ]
+        more = len(self._untold) - _NAMED
+        hosts += [f"{more} more"] if more > 0 else []
+        what = "A stream" if count == 1 else f"{count} streams"
+        line = f"{what} with a token that no bot of this league has, from {', '.join(hosts)}: refused."
+        return f"{line} If it is one of yours, compare its REFEREE_TOKEN; more are counted." if first else line
+
+
+def host_of(peer: str) -> str:
+    """The host of ``ipv4:127.0.0.1:4711``, ``ipv6:%5B::1%5D:4711`` or ``127.0.0.1:4711``, harmless to print."""
+    text = unquote(peer).removeprefix("ipv4:").removeprefix("ipv6:")
+    if text.startswith("unix"):
+        return "this machine"
+    host = text.rpartition(":")[0] if text.count(":") == 1 or "]" in text else text
+    clean = "".join(char for char in host.strip("[]")[:60] if char.isascii() and char.isprintable())
+    return clean or "somewhere"
+
 
 _LOG = logging.getLogger(__name__)
 SERVICE = "allfours.v1.RefereeService"
@@ -84,14 +158,14 @@ class ServerObserver:
 
 
 class GameServer:
-    """The connections of a process and their dispatcher. ``serve`` opens an endpoint, ``watch`` keeps the clocks.
+    """The connections of a process and their seating. ``serve`` opens an endpoint, ``watch`` keeps the clocks.
 
     ``asked_at_once`` bounds how many bots think at the same time (a competitive clock); 0 = no bound. Guests ``at_home``
     have an endpoint of their own, and are let in at no other. The watch is due at ``due_us``.
     """
 
-    def __init__(self, dispatcher: Dispatcher, asked_at_once: int = 0, observer: ServerObserver | None = None) -> None:
-        self.dispatcher, self.asked_at_once = dispatcher, asked_at_once
+    def __init__(self, seating: Seating, asked_at_once: int = 0, observer: ServerObserver | None = None) -> None:
+        self.seating, self.asked_at_once = seating, asked_at_once
         self._observer = observer or ServerObserver()
         self.connections: dict[BotConnection, None] = {}
         self._by_session: dict[TurnSession, BotConnection] = {}
@@ -126,7 +200,7 @@ class GameServer:
         A few turns wait a moment for company while other bots are thinking: a message costs ten times a decision. A
         turn for which nothing else can come waits for nothing.
         """
-        touched = self.dispatcher.touched
+        touched = self.seating.touched
         while touched:
             session = touched.pop()
             connection = self._by_session.get(session)
@@ -289,10 +363,10 @@ class GameServer:
         table = next(iter(session.open.values())).table
         for one, (fault, sentence) in guilty.items():
             if one is not connection:
-                self.dispatcher.lose(table, one.session, fault, sentence)
+                self.seating.lose(table, one.session, fault, sentence)
         if guilty and connection not in guilty:
             session.begin_again(now, free=True)
-            self.dispatcher.touched.add(session)
+            self.seating.touched.add(session)
             return
         ours = ours and not guilty and not self._was_measured(connection, stalls)
         if ours and session.begin_again(now):
@@ -301,17 +375,17 @@ class GameServer:
         if silence is None:
             return
         if connection in guilty:
-            self.dispatcher.lose(table, session, *guilty[connection])
+            self.seating.lose(table, session, *guilty[connection])
         elif (
             ours
             and not any(connection in one.crowding for one in stalls)
             and self._observer.may_replay(connection, table)
         ):
             stalled = silence.stalled_us // 1000
-            self.dispatcher.abandon(table, f"the referee stalled for {stalled} ms while a decision ran late")
+            self.seating.abandon(table, f"the referee stalled for {stalled} ms while a decision ran late")
         else:
-            self.dispatcher.silent(silence)
-        self.dispatcher.touched.add(session)
+            self.seating.silent(silence)
+        self.seating.touched.add(session)
         if silence.hung:
             connection.hung()
 
@@ -358,7 +432,7 @@ class GameServer:
         try:
             response = connection.flush(monotonic_us())
             return None if response is None else response.SerializeToString()
-        except Exception:  # noqa: BLE001  # as in the dispatcher: the games concerned are spoiled, not the league
+        except Exception:  # noqa: BLE001  # as in the seating: the games concerned are spoiled, not the league
             _LOG.exception("a message to %s cannot be made; its games are no contest", connection.terms.name)
             self.failed(connection)
             return None
@@ -366,8 +440,8 @@ class GameServer:
     def failed(self, connection: BotConnection) -> None:
         """The referee itself has failed with the turns that a connection was about to get, or had: no bot is to blame."""
         for one in connection.give_up_turns():
-            self.dispatcher.abandon(one.table, "the referee failed at a turn of this game; its log says how")
-        self.dispatcher.touched.add(connection.session)
+            self.seating.abandon(one.table, "the referee failed at a turn of this game; its log says how")
+        self.seating.touched.add(connection.session)
         self.pump()
 
     def _must_wait(self, connection: BotConnection) -> bool:
@@ -507,7 +581,7 @@ class _Play(BotStream, CallHandler):
         try:
             host.look()
             connection.receive(self, data)
-            host.dispatcher.touched.add(connection.session)  # it may be idle now, with turns waiting
+            host.seating.touched.add(connection.session)  # it may be idle now, with turns waiting
             host.made_room()
             host.pump()
         except Exception as error:  # noqa: BLE001  # told by _run

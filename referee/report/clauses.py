@@ -4,7 +4,7 @@ from functools import cache
 from typing import Final
 
 from referee.rules import RuleSet
-from referee.rules.conduct import WHOLE_BOOK
+from referee.rules.conduct_clauses import WHOLE_BOOK
 from referee.rules.rulebook import Clause, clause_text
 
 

@@ -1,9 +1,9 @@
 """What is told of a league that looks at its results: why it stopped, and what a comparison of versions has shown."""
 
 from referee.league.league import League
-from referee.league.progress import closed_by_id
 from referee.league.schedule.formats import format_of
 from referee.league.schedule.version_swap import VersionSwap
+from referee.league.sets_to_play import closed_by_id
 from referee.league.store import Store
 from referee.report.number_format import UNITS, between, figure
 from referee.report.sanitize import sanitize

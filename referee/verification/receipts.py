@@ -15,7 +15,7 @@ from typing import Any, Final
 from referee import deals
 from referee.league.league import League
 from referee.league.plan import LeaguePlan
-from referee.league.progress import INTERRUPTED
+from referee.league.sets_to_play import INTERRUPTED
 from referee.league.store import FixtureRow, GameRow, Source, StoreError
 from referee.umpire.faults import Fault
 from referee.verification.result import Check, Divergence, Findings, shown

@@ -11,14 +11,14 @@ from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 from referee.league.league import League
-from referee.league.progress import (
+from referee.league.schedule.schedule import PlannedSet, Schedule
+from referee.league.sets_to_play import (
     INTERRUPTED,
     MOST_NO_CONTESTS,
     never_contested,
     withdrawn_early,
     withdrawn_from,
 )
-from referee.league.schedule.schedule import PlannedSet, Schedule
 from referee.league.store import FaultLine, GameRow, SetRow, Source
 from referee.league.store.export_format import FILES, LEAGUE
 from referee.league.store.facts import PRIVATE, AttemptLine, CodeVersions, EarlierSeason

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 from referee import __version__, deals
 from referee.league.league import League, rules_of, source_digest
-from referee.league.progress import find_ending, whole_schedule
 from referee.league.schedule.format import ScheduleError
 from referee.league.schedule.schedule import Schedule
+from referee.league.sets_to_play import find_ending, whole_schedule
 from referee.league.standings import closed_sets, table_from
 from referee.league.store import FixtureRow, GameRow, SetRow, Source, chain_next, chain_start
 from referee.league.store.roots import FIRST_SCHEME, SCHEME, first_record_root, record_root, result_root, scheme_of

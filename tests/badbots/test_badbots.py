@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from referee.umpire.faults import Fault
-from referee.rules.conduct import WHOLE_BOOK
+from referee.rules.conduct_clauses import WHOLE_BOOK
 from referee.sandbox.process_tree import marker_of, owner, processes
 from tests.badbots.leagues import BOXED, GOOD, BadBot, Findings, bad_bots, leg_of, legs, play
 

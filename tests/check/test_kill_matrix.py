@@ -18,7 +18,7 @@ from referee.check.results import EventLog
 from referee.check.run import Outputs
 from referee.check.witness import read_witnesses
 from referee.rules import variant, variant_names
-from referee.rules.conduct import WHOLE_BOOK
+from referee.rules.conduct_clauses import WHOLE_BOOK
 from referee.rules.rulebook import Level, clauses_of
 from tests.check.helpers import broken, examined, zoo_plan
 from tests.check.zoo.good import GOOD

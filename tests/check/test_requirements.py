@@ -4,7 +4,7 @@ import pytest
 
 from referee.check.requirements import AREAS, Selection, SelectionError, requirements
 from referee.rules import variant, variant_names
-from referee.rules.conduct import CONDUCT, EDITIONS, ROBUST, WHOLE_BOOK
+from referee.rules.conduct_clauses import CONDUCT, EDITIONS, ROBUST, WHOLE_BOOK
 from referee.rules.rulebook import CLAUSES, Level, clauses_of
 
 PITCH = variant("auction-pitch")

@@ -14,7 +14,7 @@ from referee.cli.standings_text import card_lines, json_table, notes, play_lines
 from referee.league.definition.definition import parse_definition
 from referee.league.export import write_export
 from referee.league.league import read_league
-from referee.league.progress import MOST_NO_CONTESTS, never_contested
+from referee.league.sets_to_play import MOST_NO_CONTESTS, never_contested
 from referee.league.standings import standings_of
 from referee.league.store import Exported, Store
 from referee.report import collect, csv_table, markdown

@@ -10,9 +10,9 @@ import pytest
 
 from referee.league.definition.definition import DefinitionError, parse_definition
 from referee.league.league import read_league
-from referee.league.progress import look_places, next_look
 from referee.league.schedule.format import ScheduleError, Shape, is_resolved
 from referee.league.schedule.formats import plan
+from referee.league.sets_to_play import look_places, next_look
 from referee.league.standings import standings_of
 from referee.league.store import Store
 from referee.report import standings_columns

@@ -17,7 +17,7 @@ from referee.net.connection import (
     TurnAnswer,
 )
 from referee.protocol import wire
-from referee.rules.conduct import STRAYS
+from referee.rules.conduct_clauses import STRAYS
 from referee.umpire.faults import Fault
 from tests.umpires import Book, new_table
 
@@ -49,7 +49,7 @@ class Desk(ConnectionObserver):
 
     def judge(self, answers: Sequence[TurnAnswer]) -> None:
         self.judged += answers
-        self.book.dispatcher.answered(answers)
+        self.book.seating.answered(answers)
 
     def stream_lost(self) -> None:
         self.losses += 1
@@ -75,7 +75,7 @@ class Desk(ConnectionObserver):
 
     def deal(self, number: int = 1) -> None:
         """A game in which this connection holds both seats."""
-        self.book.dispatcher.open(new_table(number), [self.connection.session] * 2)
+        self.book.seating.open(new_table(number), [self.connection.session] * 2)
         self.connection.begin_game()
 
 

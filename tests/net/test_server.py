@@ -18,7 +18,7 @@ from referee.net.connection import BotStream
 from referee.net.listening import ListenError
 from referee.net.server import SERVICE
 from referee.protocol import wire
-from referee.rules.conduct import STRAYS
+from referee.rules.conduct_clauses import STRAYS
 from referee.umpire.faults import Fault
 from tests.inn import JOIN, Code, Inn, dial, end_of, hear, play_on, say, tell, until
 from tests.program import PATIENCE
@@ -100,7 +100,7 @@ def test_two_bots_play_a_game_and_are_sent_off(tmp_path: Path, address: str) -> 
                 await say(b, JOIN)
                 await asyncio.gather(ann.ready.wait(), bob.ready.wait())
                 inn.deal(1, ann, bob)
-                await until(lambda: not inn.book.dispatcher.seated)
+                await until(lambda: not inn.book.seating.seated)
                 for connection in (ann, bob):
                     connection.leave(wire.FAREWELL_REASON_FINISHED, "All games are over.")
                 assert [(await bot).reason for bot in bots] == [wire.FAREWELL_REASON_FINISHED] * 2

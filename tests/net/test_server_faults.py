@@ -14,7 +14,7 @@ import pytest
 from referee.net.connection import MAX_MESSAGE_BYTES
 from referee.net.server import SERVICE
 from referee.protocol import wire
-from referee.rules.conduct import STRAYS
+from referee.rules.conduct_clauses import STRAYS
 from referee.umpire.faults import Fault
 from tests.inn import JOIN, PLAY, Code, Inn, dial, end_of, hear, say, tell, until
 from tests.program import PATIENCE
@@ -258,7 +258,7 @@ def test_an_error_while_a_message_is_made_spoils_its_games_and_the_bot_plays_on(
 
     inn = tell(tmp_path, story)
     assert list(inn.book.void) == ["game-1"]
-    assert len(inn.book.dispatcher.seated) == 2
+    assert len(inn.book.seating.seated) == 2
     assert (inn.faults, inn.losses) == ([], ["innocent"])  # it leaves at the end of the story
     assert "CARD_QH" in caplog.text
 

@@ -3,7 +3,7 @@
 from referee.net.connection import PendingTurn, Timeout, TurnAnswer, TurnSession
 from referee.protocol import wire
 from referee.protocol.translate import Malformed
-from referee.rules.conduct import STRAYS
+from referee.rules.conduct_clauses import STRAYS
 from referee.umpire.faults import Fault
 from tests.umpires import BANK_US, MOVE_US, Book, answers_to, first_choice, new_table
 
@@ -392,11 +392,11 @@ def test_a_lost_stream_begins_a_new_row_of_silences() -> None:
 def test_a_retry_has_a_new_id_and_the_rest_of_the_time() -> None:
     book, session = Book(), TurnSession(MOVE_US)
     table = new_table(1, profile="dev")
-    book.dispatcher.open(table, [session, session])
+    book.seating.open(table, [session, session])
     first = session.flush(0)
     assert first is not None
     wrong = [wire.Move(turn_id=turn.turn_id, bid=15) for turn in first.turns]
-    book.dispatcher.answered(session.heard(wrong, 400_000))
+    book.seating.answered(session.heard(wrong, 400_000))
     second = session.flush(500_000)
     assert second is not None
     (old,), (new,) = first.turns, second.turns

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from referee.net.wrong_tokens import DELAY_SECONDS, PERIOD_US, WAITING, WrongTokens, host_of
+from referee.net.server import DELAY_SECONDS, PERIOD_US, WAITING, WrongTokens, host_of
 from tests.virtual import run
 
 

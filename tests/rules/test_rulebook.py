@@ -11,7 +11,7 @@ import pytest
 
 import referee.rules
 from referee.rules import RuleSet, variant, variant_names
-from referee.rules.conduct import CONDUCT, EDITIONS, ROBUST, WHOLE_BOOK
+from referee.rules.conduct_clauses import CONDUCT, EDITIONS, ROBUST, WHOLE_BOOK
 from referee.rules.rulebook import CLAUSES, Clause, Level, clause_text, clauses_of
 from referee.rules.ruleset import allowed_values
 from tests.helpers import one_change
@@ -47,7 +47,7 @@ def test_the_clauses_about_conduct_are_whole_too() -> None:
         assert entry.sentence.endswith(".")
         assert entry.source
     time_outs = {entry.id for entry in CONDUCT if "-CLOCK-" in entry.id}
-    assert time_outs <= violations_in_text((RULES.parent / "umpire" / "table.py").read_text("utf-8"))
+    assert time_outs <= violations_in_text((RULES.parent / "umpire" / "umpire.py").read_text("utf-8"))
 
 
 def violations_in_text(text: str) -> set[str]:

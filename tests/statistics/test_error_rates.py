@@ -23,9 +23,9 @@ from benchmarks.error_rates import (
     sets_needed,
     truth_of,
 )
-from referee.league.progress import look_places
 from referee.league.schedule.format import Shape
 from referee.league.schedule.formats import plan
+from referee.league.sets_to_play import look_places
 from referee.statistics.paired import estimate
 from referee.statistics.results import set_means
 from tests.league.inprocess import roster

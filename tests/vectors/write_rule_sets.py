@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from referee.rules import variant, variant_names
-from referee.rules.conduct import EDITIONS
+from referee.rules.conduct_clauses import EDITIONS
 
 FILE: Final = Path(__file__).with_name("rule_sets.json")
 

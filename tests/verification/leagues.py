@@ -12,7 +12,7 @@ from referee.league.definition.definition import parse_definition
 from referee.league.entrants.roster import Entrant, Roster
 from referee.league.league import begin
 from referee.league.plan import GamePlan
-from referee.league.progress import INTERRUPTED, STOPPED
+from referee.league.sets_to_play import INTERRUPTED, STOPPED
 from referee.league.store import Store
 from referee.umpire.fallback_player import fallback_move
 from referee.umpire.record import write_record

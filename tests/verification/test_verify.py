@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from referee.league.definition.definition import parse_definition
-from referee.league.progress import INTERRUPTED
+from referee.league.sets_to_play import INTERRUPTED
 from referee.league.store import Store
 from referee.rules import variant, variant_names
 from referee.umpire.fallback_player import fallback_move

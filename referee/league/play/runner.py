@@ -20,7 +20,10 @@ from referee.league.play.cluster import ClusterWorkers, lost_worker
 from referee.league.play.event_sink import Event, LeagueObserver, StoreSink
 from referee.league.play.leg import Leg
 from referee.league.play.workers import LocalWorkers, Pool, Stoppable, play_block
-from referee.league.progress import (
+from referee.league.schedule.blocks import SetQueue, by_processes
+from referee.league.schedule.formats import format_of
+from referee.league.schedule.schedule import Fixture, PlannedSet, Schedule, read_schedule
+from referee.league.sets_to_play import (
     INTERRUPTED,
     MOST_NO_CONTESTS,
     STOPPED,
@@ -34,9 +37,6 @@ from referee.league.progress import (
     withdrawn_early,
     withdrawn_from,
 )
-from referee.league.schedule.blocks import SetQueue, by_processes
-from referee.league.schedule.formats import format_of
-from referee.league.schedule.schedule import Fixture, PlannedSet, Schedule, read_schedule
 from referee.league.standings import standings_of
 from referee.league.store import SetRow, Store
 from referee.league.store.roots import roots
