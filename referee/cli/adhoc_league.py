@@ -1,4 +1,4 @@
-"""Leagues that are asked for on the command line, without a definition file: what is wrong is told of words and options."""
+"""Leagues that are asked for on the command line, without a definition file: errors name words and options."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -48,7 +48,7 @@ def distinct_names(bots: Sequence[str]) -> dict[str, str]:
         try:
             own[bot] = find_bot(bot, Path.cwd()).name
         except BotSourceError:
-            continue  # told when it is entered
+            continue  # entering it reports that
     taken: set[str] = set()
     given: dict[str, str] = {}
     for bot, name in own.items():

@@ -24,7 +24,7 @@ MANY_GAMES: Final = 20_000
 
 
 def load_league(file: Path, until_resolved: float | None, console: Console) -> tuple[Definition, Roster]:
-    """The definition in a file, and who takes part; those that cannot are told."""
+    """The definition in a file, and who takes part; a line for each bot that cannot."""
     definition = load_definition(file)
     if until_resolved is not None:
         definition = definition.with_schedule(until_resolved=until_resolved)

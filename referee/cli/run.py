@@ -248,7 +248,7 @@ def _is_sample(entrant: Entrant) -> bool:
 
 
 def shut_in(wanted: SandboxMode, roster: Roster, trusted: bool, console: Console, foreign: str = "") -> SandboxChoice:
-    """The sandbox to use, told if there is none; raises ``LeagueError`` where strangers' bots would run without.
+    """The sandbox to use, with a line if there is none; raises ``LeagueError`` where strangers' bots would run without.
 
     Those are submitted bots; and all but the sample bots where ``foreign`` says in a sentence why.
     """

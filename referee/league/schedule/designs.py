@@ -97,7 +97,7 @@ def _numbers(seed: int) -> Iterator[int]:
 
 
 class _Search:
-    """Blocks that are mended place by place. ``cost`` is 0 when every difference occurs equally often, or once more."""
+    """Blocks that are improved place by place. ``cost`` is 0 when every difference occurs equally often, or once more."""
 
     def __init__(self, entrants: int, size: int, number: int, chance: Iterator[int]) -> None:
         self._n, self._chance = entrants, chance
