@@ -1,4 +1,4 @@
-"""Is the referee's memory flat? Plays 100,000 deals through seating, umpire, records and sessions, and watches it.
+"""Is the referee's memory flat? Plays 100,000 deals through games in play, umpire, records and sessions, and watches it.
 
 Run: python benchmarks/memory.py [--deals N]
 
@@ -14,7 +14,7 @@ from referee.deals import deal_key, seeded_master, shuffle
 from referee.league.play.leg import random_ids
 from referee.league.standings import summarise
 from referee.net.connection import TurnSession
-from referee.net.seating import GameObserver, Seating
+from referee.net.games_in_play import GameObserver, GamesInPlay
 from referee.protocol import wire
 from referee.rules import variant
 from referee.umpire.events import GameSpec
@@ -38,7 +38,7 @@ class Play(GameObserver):
         self.left, self.deals, self.opened = deals, 0, 0
         self.rules = variant("auction-pitch").with_rules({"max_deals": 20})
         self.master, self.ids = seeded_master("memory"), random_ids()
-        self.seating = Seating(self)
+        self.games_in_play = GamesInPlay(self)
         self.sessions = [TurnSession(5_000_000) for _ in range(4)]
 
     def finished(self, table: Umpire) -> Record:
@@ -55,17 +55,17 @@ class Play(GameObserver):
         chairs = tuple(Chair(game_id=next(self.ids), seat=seat, seats=4, rules=self.rules) for seat in range(4))
         spec = GameSpec(key=f"g{number}", rules=self.rules, chairs=chairs)
         packs = lambda deal: shuffle(deal_key(self.master, "memory", str(number), deal))  # noqa: E731
-        self.seating.open(Umpire(spec, packs, self.ids.__next__, fallback_move), self.sessions)
+        self.games_in_play.open(Umpire(spec, packs, self.ids.__next__, fallback_move), self.sessions)
 
     def step(self, rng: random.Random) -> None:
         """Every session answers what it is asked."""
-        while len(self.seating.seated) < TABLES and self.deals < self.left:
+        while len(self.games_in_play.seated) < TABLES and self.deals < self.left:
             self.open()
         for session in self.sessions:
             response = session.flush(0)
             if response is not None:
                 moves = [answer(turn, rng) for turn in response.turns]
-                self.seating.answered(session.heard(moves, 100))
+                self.games_in_play.answered(session.heard(moves, 100))
 
 
 def answer(turn: wire.Turn, rng: random.Random) -> wire.Move:
@@ -81,7 +81,7 @@ def main() -> None:
     parser.add_argument("--deals", type=int, default=100_000)
     options = parser.parse_args()
     play, rng, marks = Play(options.deals), random.Random(1), []
-    while play.seating.seated or play.deals < options.deals:
+    while play.games_in_play.seated or play.deals < options.deals:
         play.step(rng)
         if play.deals * 10 >= options.deals * (len(marks) + 1):
             marks.append(resident_mib())

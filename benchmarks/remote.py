@@ -190,7 +190,7 @@ async def league(folder: Path, number: int, games: int, unknown: int) -> tuple[f
             playing = asyncio.ensure_future(leg.play())
             while not playing.done():
                 await asyncio.wait({playing}, timeout=0.02)
-                busiest = max(busiest, 4 * len(arena.seating.seated))
+                busiest = max(busiest, 4 * len(arena.games_in_play.seated))
             await playing
             event_sink.flush()
             seconds, after = time.perf_counter() - started, resource.getrusage(resource.RUSAGE_SELF)

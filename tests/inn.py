@@ -47,7 +47,7 @@ class Inn(ServerObserver):
     def __init__(self, folder: Path, asked_at_once: int = 0) -> None:
         self.folder = folder
         self.book = Book()
-        self.host = GameServer(self.book.seating, asked_at_once, self)
+        self.host = GameServer(self.book.games_in_play, asked_at_once, self)
         self.connections: list[BotConnection] = []
         self.faults: list[tuple[str, Fault, str]] = []
         self.losses: list[str] = []
@@ -63,7 +63,7 @@ class Inn(ServerObserver):
 
     def connection(self, name: str, move_us: int = 10 * MOVE_US) -> BotConnection:
         told = JoinTerms(name, 0, ("auction-pitch",), wire.Joined(), move_us)
-        connection = BotConnection(f"token-of-{name}", told, self.book.seating.answered, monotonic_us)
+        connection = BotConnection(f"token-of-{name}", told, self.book.games_in_play.answered, monotonic_us)
         connection.observe(Told(self, connection))
         self.connections.append(connection)
         self.host.admit(connection)
@@ -74,7 +74,9 @@ class Inn(ServerObserver):
         return self.host.serve(address or f"unix:{self.folder}/{name}.sock", owner, credentials)
 
     def deal(self, number: int, *players: BotConnection) -> None:
-        self.book.seating.open(new_table(number, seats=len(players)), [connection.session for connection in players])
+        self.book.games_in_play.open(
+            new_table(number, seats=len(players)), [connection.session for connection in players]
+        )
         for connection in players:
             connection.begin_game()
         self.host.pump()

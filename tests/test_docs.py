@@ -30,7 +30,7 @@ from referee.check.requirements import breakable
 from referee.league.definition.definition import parse_definition
 from referee.league.entrants.bot_source import Manifest
 from referee.league.store.schema import SCHEMA
-from referee.net.seating import InProcessPlayer, Seating
+from referee.net.games_in_play import GamesInPlay, InProcessPlayer
 from referee.protocol import wire
 from referee.protocol.translate import Malformed, read_move, rule_set_message, turn_message
 from referee.report.standings_columns import columns
@@ -268,8 +268,8 @@ def play_game(choose: Any, game: str, seats: int) -> Umpire:
     )
     numbers = iter(range(1, 1 << 20))
     table = Umpire(spec, lambda number: shuffled(seeded((game, number))), numbers.__next__, fallback_move)
-    seating = Seating()
-    seating.open(table, [at_table(choose) for _ in range(seats)])
+    games_in_play = GamesInPlay()
+    games_in_play.open(table, [at_table(choose) for _ in range(seats)])
     assert table.result is not None
     return table
 

@@ -1,11 +1,11 @@
-"""Games at the umpire without any wire, for the tests of sessions, seatings and servers."""
+"""Games at the umpire without any wire, for the tests of sessions, games in play and servers."""
 
 from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Any, Final
 
 from referee.net.connection import PendingTurn
-from referee.net.seating import GameObserver, Seating
+from referee.net.games_in_play import GameObserver, GamesInPlay
 from referee.protocol import wire
 from referee.protocol.translate import move_message
 from referee.rules import variant
@@ -50,13 +50,13 @@ def new_table(
 
 
 class Book(GameObserver):
-    """Keeps what a seating reports: it is the organiser of the tests."""
+    """Keeps what a games in play reports: it is the organiser of the tests."""
 
     def __init__(self) -> None:
         self.records: dict[str, Record] = {}
         self.void: dict[str, str] = {}
         self.rulings: list[tuple[str, Ruling]] = []
-        self.seating = Seating(self)
+        self.games_in_play = GamesInPlay(self)
 
     def ruled(self, table: Umpire, ruling: Ruling) -> None:
         """Keeps it with the key of its game."""

@@ -13,8 +13,8 @@ from google.protobuf.message import DecodeError
 from referee.check.perturbations import Perturbation, poke_joined
 from referee.check.results import about_bytes
 from referee.net.connection import BotConnection, BotStream, JoinTerms, TurnAnswer, TurnSession
+from referee.net.games_in_play import GamesInPlay
 from referee.net.http2 import RpcCall
-from referee.net.seating import Seating
 from referee.net.server import GameServer, monotonic_us
 from referee.net.supervisor import GRACE_SECONDS, LocalSupervisor, Loss, Supervisor, SupervisorObserver
 from referee.protocol import wire
@@ -198,9 +198,9 @@ def _about_token(shown: str | None, owner: BotConnection | None) -> str:
 class CheckServer(GameServer):
     """The host of a check: it notes what it sends, and carries out the perturbations that wait for a turn."""
 
-    def __init__(self, seating: Seating, subject: CheckedConnection, observer: BotObserver) -> None:
+    def __init__(self, games_in_play: GamesInPlay, subject: CheckedConnection, observer: BotObserver) -> None:
         """What is sent is noted in the transcript of ``subject``."""
-        super().__init__(seating)
+        super().__init__(games_in_play)
         self.pokes: dict[int, Perturbation] = {}
         self.wrong_token = ""
         self._subject, self._bot_observer = subject, observer
@@ -267,13 +267,13 @@ class LocalCheckSupervisor(LocalSupervisor):
     def __init__(
         self,
         connection: BotConnection,
-        seating: Seating,
+        games_in_play: GamesInPlay,
         observer: BotObserver,
         start: Callable[[], BotProcess],
         start_seconds: float,
     ) -> None:
         """``start`` launches the process, which has ``start_seconds`` to join."""
-        super().__init__(connection, seating, SupervisorObserver(), start, start_seconds)
+        super().__init__(connection, games_in_play, SupervisorObserver(), start, start_seconds)
         self._bot_observer = observer
         self._watching: asyncio.Task[None] | None = None
         self.stumble = ""
@@ -322,9 +322,11 @@ class RemoteCheckSupervisor(Supervisor):
 
     local = False
 
-    def __init__(self, connection: BotConnection, seating: Seating, observer: BotObserver, wait_seconds: float) -> None:
+    def __init__(
+        self, connection: BotConnection, games_in_play: GamesInPlay, observer: BotObserver, wait_seconds: float
+    ) -> None:
         """``wait_seconds`` is how long it may take to dial in."""
-        super().__init__(connection, seating, SupervisorObserver())
+        super().__init__(connection, games_in_play, SupervisorObserver())
         self._bot_observer = observer
         self._wait = wait_seconds
         self.stumble = ""

@@ -1,4 +1,4 @@
-"""The seating of a check: tables at which the bot under test sits alone among players of ours, each watched.
+"""The games in play of a check: tables at which the bot under test sits alone among players of ours, each watched.
 
 A table is opened for one decision (``ask``) or for a whole game (``play``). Every answer of the bot is reported with
 the clauses that it could have broken there; who keeps the tally is told, nobody is asked.
@@ -18,7 +18,7 @@ from referee.check.requirements import breakable
 from referee.check.results import Cause, answer_is_legal, causes_of
 from referee.deals import deal_key, shuffle
 from referee.net.connection import PendingTurn, Timeout, TurnAnswer, TurnSession
-from referee.net.seating import Choose, GameObserver, InProcessPlayer, Player, Seating
+from referee.net.games_in_play import Choose, GameObserver, GamesInPlay, InProcessPlayer, Player
 from referee.protocol.translate import Malformed, game_started
 from referee.rules import Action, Game, RuleSet, Violation
 from referee.umpire.events import DealClosed, GameClosed, Output, Ruled, Voided
@@ -48,7 +48,7 @@ class CheckGame:
     """A game to be played. ``master`` and ``number`` fix its packs and the chance of the other seats.
 
     It begins with ``scores`` by side (none = all zero) after so many deals (``closed``), and ends after ``deals`` more or
-    so many ``answers`` of the bot, if they are given. After ``hold_at`` answers it waits for ``CheckSeating.release``.
+    so many ``answers`` of the bot, if they are given. After ``hold_at`` answers it waits for ``CheckGames.release``.
     """
 
     rules: RuleSet
@@ -170,7 +170,7 @@ class CheckObserver:
         """The referee has failed."""
 
 
-class CheckSeating(Seating, GameObserver):
+class CheckGames(GamesInPlay, GameObserver):
     """All tables of a check. ``bot`` is the session of the bot under test; ``askings`` are those still open."""
 
     def __init__(self, bot: Callable[[], TurnSession], setting: Setting, observer: CheckObserver) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from referee.check.bot_under_test import CheckedConnection
-from referee.check.games import CheckSeating, Probe, ProbeAnswer
+from referee.check.games import CheckGames, Probe, ProbeAnswer
 from referee.check.position import GamePrefix, Position
 from referee.check.requirements import Requirements
 from referee.check.results import IN_A_BATCH, STATED, Breach, Coverage, EventLog
@@ -35,7 +35,7 @@ _SUSPECTS = 12
 
 
 def courses_before(
-    subject: CheckedConnection | None, room: CheckSeating, asking: Probe | None
+    subject: CheckedConnection | None, room: CheckGames, asking: Probe | None
 ) -> tuple[str, tuple[GamePrefix, ...]]:
     """What the last messages told a bot that is gone, in words, and the games that they were about: news first."""
     if subject is None:
@@ -128,7 +128,7 @@ class Recorder:
             return
         self.breach("AF-LIFE-001", Fault.START_FAILED, f"Started again, it did not join. {reason}")
 
-    def lost(self, loss: Loss, found: tuple[Probe, Position] | None, room: CheckSeating | None) -> None:
+    def lost(self, loss: Loss, found: tuple[Probe, Position] | None, room: CheckGames | None) -> None:
         """The bot was lost for another reason than silence."""
         asking, position = found if found is not None else (None, None)
         self.log.emit("lost", fault=str(loss.fault), sentence=loss.sentence)

@@ -21,7 +21,7 @@ from referee.check.bot_under_test import (
     LocalCheckSupervisor,
     RemoteCheckSupervisor,
 )
-from referee.check.games import CheckGame, CheckObserver, CheckSeating, Probe, ProbeAnswer, ProbeTimeout
+from referee.check.games import CheckGame, CheckGames, CheckObserver, Probe, ProbeAnswer, ProbeTimeout
 from referee.check.perturbations import Perturbation
 from referee.check.plan import Plan
 from referee.check.position import GamePrefix, Position, PositionError, Setting
@@ -68,7 +68,7 @@ class CheckRunner(CheckObserver, BotObserver):
         self._error: BaseException | None = None
         self._changed = asyncio.Event()
         self.setting = Setting(lambda: self._chance.getrandbits(53) or 1, self._number, plan.limits)
-        self.room = CheckSeating(lambda: self.session, self.setting, self)
+        self.room = CheckGames(lambda: self.session, self.setting, self)
         token = plan.token or secrets.token_urlsafe(24)
         self.subject = CheckedConnection(token, self._terms(), self.room.answered, self)
         self.host = CheckServer(self.room, self.subject, self)

@@ -15,8 +15,8 @@ from referee.check.results import Breach
 from referee.check.scene import lines_of, scene_of
 from referee.cli import app
 from referee.cli.check import find, plan_for
+from referee.cli.live_screen import plain_text
 from referee.cli.options import OutputFormat, OutputOption, SandboxMode, SandboxOption, newest_league
-from referee.cli.screen import plain_text
 from referee.league.entrants.bot_build import require_built
 from referee.league.league import plan_of, read_league
 from referee.league.plan import GamePlan

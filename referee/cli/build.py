@@ -11,8 +11,8 @@ from typing import Annotated
 import typer
 
 from referee.cli import app
+from referee.cli.live_screen import plain_text
 from referee.cli.options import SandboxMode
-from referee.cli.screen import plain_text
 from referee.league.entrants.bot_build import BuildOutcome, build, missing_tools
 from referee.league.entrants.bot_source import BotSource, find_bot
 from referee.league.entrants.build_process import MEMORY_MIB

@@ -16,10 +16,10 @@ from rich.console import Console
 from referee.cli import app
 from referee.cli.adhoc_league import adhoc_definition, distinct_names
 from referee.cli.dry_run import seconds_of
+from referee.cli.live_screen import LineObserver, LiveObserver, columns_of, messages
 from referee.cli.options import LEAGUES, OutputFormat, OutputOption, SandboxMode, SandboxOption, WorkersOption
 from referee.cli.run import shut_in, stopping
 from referee.cli.run import toml_text as quoted
-from referee.cli.screen import LineObserver, LiveObserver, columns_of, messages
 from referee.cli.standings_text import wrapped
 from referee.league.definition.definition import Definition
 from referee.league.entrants.bot_build import require_built

@@ -7,6 +7,7 @@ import typer
 
 from referee.cli import app
 from referee.cli.exits import FAILED, INTERRUPTED
+from referee.cli.live_screen import messages
 from referee.cli.options import (
     LEAGUES,
     OutputFormat,
@@ -17,7 +18,6 @@ from referee.cli.options import (
     WorkersOption,
 )
 from referee.cli.run import end, go_on, shut_in
-from referee.cli.screen import messages
 from referee.league.definition.definition import restore_definition
 from referee.league.entrants.roster import Roster, enter
 from referee.league.export import write_export

@@ -20,6 +20,7 @@ from referee.cli import app
 from referee.cli.adhoc_league import adhoc_definition, distinct_names
 from referee.cli.dry_run import dry_lines, seconds_of
 from referee.cli.exits import DONE, INCOMPLETE, INTERRUPTED
+from referee.cli.live_screen import LineObserver, LiveObserver, columns_of, messages
 from referee.cli.new_league import MANY_GAMES, begin_league, fit_to_time, load_league, season_files
 from referee.cli.options import (
     LEAGUES,
@@ -33,7 +34,6 @@ from referee.cli.options import (
     refuse_idle,
     refuse_together,
 )
-from referee.cli.screen import LineObserver, LiveObserver, columns_of, messages
 from referee.cli.standings_text import counted, json_table, notes, play_lines, standings_lines, wrapped
 from referee.league.balance import told_of
 from referee.league.definition.changes import told_changes

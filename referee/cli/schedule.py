@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from referee.cli import app
+from referee.cli.live_screen import plain_text
 from referee.cli.options import OutputFormat, OutputOption
-from referee.cli.screen import plain_text
 from referee.cli.standings_text import counted
 from referee.league.balance import Balance, check_schedule
 from referee.league.definition.definition import load_definition

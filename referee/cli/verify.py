@@ -9,8 +9,8 @@ import typer
 from rich.progress import Progress
 
 from referee.cli import app
+from referee.cli.live_screen import messages
 from referee.cli.options import OutputFormat, OutputOption
-from referee.cli.screen import messages
 from referee.league.store import Exported, Source, Store
 from referee.verification.verify import verify as verify_league
 

@@ -26,8 +26,8 @@ from referee.net.connection import (
     ConnectionState,
     TurnSession,
 )
+from referee.net.games_in_play import GamesInPlay
 from referee.net.http2 import Budget, CallHandler, Http2Connection, Http2Server, Http2Service, RpcCall, Status
-from referee.net.seating import Seating
 from referee.net.stalls import Cause, PressureSample, Stall, cause_of, crowding, guilty_of, waits
 from referee.protocol import wire
 from referee.sandbox.process_tree import processes
@@ -158,14 +158,16 @@ class ServerObserver:
 
 
 class GameServer:
-    """The connections of a process and their seating. ``serve`` opens an endpoint, ``watch`` keeps the clocks.
+    """The connections of a process and their games in play. ``serve`` opens an endpoint, ``watch`` keeps the clocks.
 
     ``asked_at_once`` bounds how many bots think at the same time (a competitive clock); 0 = no bound. Guests ``at_home``
     have an endpoint of their own, and are let in at no other. The watch is due at ``due_us``.
     """
 
-    def __init__(self, seating: Seating, asked_at_once: int = 0, observer: ServerObserver | None = None) -> None:
-        self.seating, self.asked_at_once = seating, asked_at_once
+    def __init__(
+        self, games_in_play: GamesInPlay, asked_at_once: int = 0, observer: ServerObserver | None = None
+    ) -> None:
+        self.games_in_play, self.asked_at_once = games_in_play, asked_at_once
         self._observer = observer or ServerObserver()
         self.connections: dict[BotConnection, None] = {}
         self._by_session: dict[TurnSession, BotConnection] = {}
@@ -200,7 +202,7 @@ class GameServer:
         A few turns wait a moment for company while other bots are thinking: a message costs ten times a decision. A
         turn for which nothing else can come waits for nothing.
         """
-        touched = self.seating.touched
+        touched = self.games_in_play.touched
         while touched:
             session = touched.pop()
             connection = self._by_session.get(session)
@@ -363,10 +365,10 @@ class GameServer:
         table = next(iter(session.open.values())).table
         for one, (fault, sentence) in guilty.items():
             if one is not connection:
-                self.seating.lose(table, one.session, fault, sentence)
+                self.games_in_play.lose(table, one.session, fault, sentence)
         if guilty and connection not in guilty:
             session.begin_again(now, free=True)
-            self.seating.touched.add(session)
+            self.games_in_play.touched.add(session)
             return
         ours = ours and not guilty and not self._was_measured(connection, stalls)
         if ours and session.begin_again(now):
@@ -375,17 +377,17 @@ class GameServer:
         if silence is None:
             return
         if connection in guilty:
-            self.seating.lose(table, session, *guilty[connection])
+            self.games_in_play.lose(table, session, *guilty[connection])
         elif (
             ours
             and not any(connection in one.crowding for one in stalls)
             and self._observer.may_replay(connection, table)
         ):
             stalled = silence.stalled_us // 1000
-            self.seating.abandon(table, f"the referee stalled for {stalled} ms while a decision ran late")
+            self.games_in_play.abandon(table, f"the referee stalled for {stalled} ms while a decision ran late")
         else:
-            self.seating.silent(silence)
-        self.seating.touched.add(session)
+            self.games_in_play.silent(silence)
+        self.games_in_play.touched.add(session)
         if silence.hung:
             connection.hung()
 
@@ -432,7 +434,7 @@ class GameServer:
         try:
             response = connection.flush(monotonic_us())
             return None if response is None else response.SerializeToString()
-        except Exception:  # noqa: BLE001  # as in the seating: the games concerned are spoiled, not the league
+        except Exception:  # noqa: BLE001  # as in the games in play: the games concerned are spoiled, not the league
             _LOG.exception("a message to %s cannot be made; its games are no contest", connection.terms.name)
             self.failed(connection)
             return None
@@ -440,8 +442,8 @@ class GameServer:
     def failed(self, connection: BotConnection) -> None:
         """The referee itself has failed with the turns that a connection was about to get, or had: no bot is to blame."""
         for one in connection.give_up_turns():
-            self.seating.abandon(one.table, "the referee failed at a turn of this game; its log says how")
-        self.seating.touched.add(connection.session)
+            self.games_in_play.abandon(one.table, "the referee failed at a turn of this game; its log says how")
+        self.games_in_play.touched.add(connection.session)
         self.pump()
 
     def _must_wait(self, connection: BotConnection) -> bool:
@@ -581,7 +583,7 @@ class _Play(BotStream, CallHandler):
         try:
             host.look()
             connection.receive(self, data)
-            host.seating.touched.add(connection.session)  # it may be idle now, with turns waiting
+            host.games_in_play.touched.add(connection.session)  # it may be idle now, with turns waiting
             host.made_room()
             host.pump()
         except Exception as error:  # noqa: BLE001  # told by _run

@@ -57,7 +57,7 @@ class Loss:
 
 
 class GamesAtStake(Protocol):
-    """What a supervisor asks of the seating."""
+    """What a supervisor asks of the games in play."""
 
     def lose(self, table: Umpire, player: TurnSession, fault: Fault, sentence: str) -> None:
         """A player loses its game at a table."""
@@ -82,8 +82,8 @@ class SupervisorObserver:
 class Supervisor(ConnectionObserver):
     """Keeps one connection. ``settled`` is set once it has joined or has been given up (``withdrawn`` then says why)."""
 
-    def __init__(self, connection: BotConnection, seating: GamesAtStake, observer: SupervisorObserver) -> None:
-        self.connection, self._seating, self._observer = connection, seating, observer
+    def __init__(self, connection: BotConnection, games_in_play: GamesAtStake, observer: SupervisorObserver) -> None:
+        self.connection, self._games_in_play, self._observer = connection, games_in_play, observer
         self.settled = asyncio.Event()
         self.withdrawn = ""
         self._loss: asyncio.Future[Loss] = asyncio.get_running_loop().create_future()
@@ -124,7 +124,7 @@ class Supervisor(ConnectionObserver):
 
         After a first loss the open turns are asked again one by one, so that one poison turn costs one game.
         """
-        session, seating = self.connection.session, self._seating
+        session, games_in_play = self.connection.session, self._games_in_play
         self._observer.faulted(self.connection, loss.fault, f"{loss.sentence} {loss.words}".strip())
         if loss.fault in _NEVER_RESTARTED_FREE:
             self.connection.passed_a_limit(loss.fault, loss.sentence)
@@ -132,12 +132,12 @@ class Supervisor(ConnectionObserver):
         if loss.fault is Fault.NO_CONTEST:
             pass  # ours: the games concerned have ended already
         elif loss.fault in _LOSES_ALL:
-            for table in seating.tables_of(session):
-                seating.lose(table, session, loss.fault, loss.sentence)
+            for table in games_in_play.tables_of(session):
+                games_in_play.lose(table, session, loss.fault, loss.sentence)
         elif suspect is not None:
             again = session.cautious or suspect.table in self._crashed
             if again or loss.fault in _NEVER_RESTARTED_FREE:
-                seating.lose(suspect.table, session, loss.fault, loss.sentence)
+                games_in_play.lose(suspect.table, session, loss.fault, loss.sentence)
             else:
                 self._crashed.add(suspect.table)
         session.lost_stream(cautious=True)
@@ -155,7 +155,7 @@ class LocalSupervisor(Supervisor):
     def __init__(
         self,
         connection: BotConnection,
-        seating: GamesAtStake,
+        games_in_play: GamesAtStake,
         observer: SupervisorObserver,
         start: Callable[[], BotProcess],
         start_seconds: float = START_SECONDS,
@@ -165,7 +165,7 @@ class LocalSupervisor(Supervisor):
         Time in which the referee stood still, or the bot had no processor, does not count; but a start takes four times
         ``start_seconds`` at most.
         """
-        super().__init__(connection, seating, observer)
+        super().__init__(connection, games_in_play, observer)
         self._start, self.start_seconds = start, start_seconds
         self.process: BotProcess | None = None
         self.survivors: set[int] = set()
@@ -322,12 +322,12 @@ class RemoteSupervisor(Supervisor):
     def __init__(
         self,
         connection: BotConnection,
-        seating: GamesAtStake,
+        games_in_play: GamesAtStake,
         observer: SupervisorObserver,
         wait_seconds: float,
     ) -> None:
         """``wait_seconds`` is how long the first Join may take, and the games of a leg wait for a bot that is away."""
-        super().__init__(connection, seating, observer)
+        super().__init__(connection, games_in_play, observer)
         self.wanted = False
         self._wait = wait_seconds
         self._away: dict[Umpire, float] = {}
@@ -412,7 +412,7 @@ class RemoteSupervisor(Supervisor):
         A second more is never counted: how long the referee itself stands still is not the bot's.
         """
         loop = asyncio.get_running_loop()
-        tables = self._seating.tables_of(self.connection.session)
+        tables = self._games_in_play.tables_of(self.connection.session)
         away = {table: self._away.get(table, 0.0) for table in tables}
         left = min((GRACE_SECONDS - used for used in away.values()), default=self._wait - self._waited)
         pause, began = min(max(left, 0.0), _LOOK_SECONDS), loop.time()
@@ -427,7 +427,7 @@ class RemoteSupervisor(Supervisor):
         lost = [table for table, used in self._away.items() if used >= GRACE_SECONDS - _ROUNDING]
         for table in lost:
             sentence = f"It was away for {GRACE_SECONDS:g} seconds of this game."
-            self._seating.lose(table, self.connection.session, Fault.DISCONNECT, sentence)
+            self._games_in_play.lose(table, self.connection.session, Fault.DISCONNECT, sentence)
         if lost:
             self._observer.changed()
             self._count()
@@ -442,7 +442,7 @@ class RemoteSupervisor(Supervisor):
             self._expel(Loss(Fault.DISCONNECT, f"It was lost {self._losses} times in one leg."))
 
     def _expel(self, loss: Loss) -> None:
-        for table in self._seating.tables_of(self.connection.session):
-            self._seating.lose(table, self.connection.session, loss.fault, loss.sentence)
+        for table in self._games_in_play.tables_of(self.connection.session):
+            self._games_in_play.lose(table, self.connection.session, loss.fault, loss.sentence)
         self.connection.leave(wire.FAREWELL_REASON_WITHDRAWN, loss.sentence)
         self._give_up(loss.sentence)

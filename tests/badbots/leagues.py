@@ -15,7 +15,7 @@ from typing import Any, Final
 from referee.bot._turn import Turn as BotTurn
 from referee.deals import seeded_master
 from referee.umpire.faults import PROFILES, Fault, Profile
-from referee.net.seating import Seating, InProcessPlayer
+from referee.net.games_in_play import GamesInPlay, InProcessPlayer
 from referee.umpire.events import TimeLimits, Ruling
 from referee.protocol.translate import turn_message
 from referee.umpire.record import Record, result_digest, write_record
@@ -265,7 +265,7 @@ def expected(plan: LeaguePlan, game: GamePlan) -> str:
     """What comes of a game among good bots where nobody disturbs them: the digest of its result, played in process."""
     ids = count(1)
     table = Umpire(plan.spec(game, 1), partial(plan.pack, game), ids.__next__, good_choice)
-    Seating().open(table, [InProcessPlayer(good_choice)] * plan.seats)
+    GamesInPlay().open(table, [InProcessPlayer(good_choice)] * plan.seats)
     return result_digest(write_record(table, plan.heading(game)))
 
 

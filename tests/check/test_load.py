@@ -60,7 +60,7 @@ def a_busy_machine(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
         def arrive(self: CheckedConnection, queue: list[Any]) -> None:
             receive(self, *queue.pop(0))
             host = self.session_host  # type: ignore[attr-defined]
-            host.seating.touched.add(self.session)
+            host.games_in_play.touched.add(self.session)
             host.pump()
 
         def send(self: CheckServer, connection: Any, stream: Any) -> bytes | None:

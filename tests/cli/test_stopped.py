@@ -11,8 +11,8 @@ from rich.console import Console
 
 from referee.cli import new_league, run
 from referee.cli.exits import DONE, INTERRUPTED
+from referee.cli.live_screen import Lines, messages
 from referee.cli.options import OutputFormat
-from referee.cli.screen import Lines, messages
 from referee.league.definition.definition import Definition, parse_definition
 from referee.league.entrants.roster import Roster, enter
 from referee.league.league import begin

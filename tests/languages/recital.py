@@ -13,7 +13,7 @@ from typing import Final
 from referee.check.bot_under_test import BotObserver, LocalCheckSupervisor
 from referee.league.entrants.bot_source import BotSource
 from referee.net.connection import BotConnection, JoinTerms, Timeout, TurnAnswer, TurnSession
-from referee.net.seating import Seating
+from referee.net.games_in_play import GamesInPlay
 from referee.net.server import GameServer, monotonic_us
 from referee.net.supervisor import Loss
 from referee.protocol import wire
@@ -100,8 +100,8 @@ async def recite(
     sandbox: Policy = "none",
 ) -> Outcome:
     """Starts the bot, has it answer the turns, sees it off. ``folder`` takes the socket and its log."""
-    seating = Seating()
-    host = GameServer(seating)
+    games_in_play = GamesInPlay()
+    host = GameServer(games_in_play)
     connection = BotConnection(
         "", JoinTerms(bot.name, 0, variant_names(), joined, int(PATIENCE_S * 1e6), batch), lambda _: None, monotonic_us
     )
@@ -121,7 +121,7 @@ async def recite(
                 sandbox=sandbox,
             )
 
-        attendant = LocalCheckSupervisor(connection, seating, recital, start, PATIENCE_S)
+        attendant = LocalCheckSupervisor(connection, games_in_play, recital, start, PATIENCE_S)
         try:
             failure = await attendant.begin()
             if failure:

@@ -306,20 +306,20 @@ def test_a_stall_excuses_nobody_twice_in_one_game(tmp_path: Path) -> None:
     def seated(game: GamePlan) -> tuple[Leg, Any, list[Any]]:
         leg = Leg(plan, [game], Keeps(), asyncio.Event())
         leg._arena.begin(leg)
-        connections = [new_connection(plan, leg._seating, key, 0) for key in game.seats]
+        connections = [new_connection(plan, leg._games_in_play, key, 0) for key in game.seats]
         table = Umpire(plan.spec(game, 1), partial(plan.pack, game), iter(range(1, 99)).__next__, fallback_move)
         leg._plans[table], leg._load = game, dict.fromkeys([(key, 0) for key in game.seats], 1)
-        leg._seating.open(table, [connection.session for connection in connections])
+        leg._games_in_play.open(table, [connection.session for connection in connections])
         return leg, table, connections
 
     async def story() -> None:
         leg, table, connections = seated(game)
         assert leg.may_replay(connections[1], table)
-        leg._seating.abandon(table, "the referee stalled for 400 ms while a decision ran late")
+        leg._games_in_play.abandon(table, "the referee stalled for 400 ms while a decision ran late")
         again, table, connections = seated(told[0])
         assert not again.may_replay(connections[1], table)
         assert again.may_replay(connections[2], table)
-        again._seating.abandon(table, "the referee stalled for 400 ms while a decision ran late")
+        again._games_in_play.abandon(table, "the referee stalled for 400 ms while a decision ran late")
 
     asyncio.run(story())
     assert [one.excused for one in told] == [(NAMES[1],), (NAMES[1], NAMES[2])]
@@ -337,9 +337,9 @@ def test_games_wait_for_a_remote_bot_that_is_away_and_the_others_go_on(tmp_path:
     async def story() -> None:
         leg = Leg(plan, [*with_it, *without], EventSink(), asyncio.Event())
         for key in names:
-            connection = new_connection(plan, leg._seating, key, 0)
+            connection = new_connection(plan, leg._games_in_play, key, 0)
             make: Any = RemoteSupervisor if key == "far" else LocalSupervisor
-            leg._supervisors[key, 0] = make(connection, leg._seating, leg, 600)
+            leg._supervisors[key, 0] = make(connection, leg._games_in_play, leg, 600)
             leg._load[key, 0] = 0
         far = leg._supervisors["far", 0]
         assert isinstance(far, RemoteSupervisor)
@@ -389,7 +389,7 @@ def test_a_stop_ends_the_leg_soon_and_sends_the_bots_off(tmp_path: Path) -> None
 
     async def stop_soon(stop: asyncio.Event, leg: Leg) -> None:
         async with asyncio.timeout(PATIENCE):
-            while not leg._seating.seated:  # noqa: ASYNC110 - what is looked for tells nobody
+            while not leg._games_in_play.seated:  # noqa: ASYNC110 - what is looked for tells nobody
                 await asyncio.sleep(0.01)
         await asyncio.sleep(0.2)
         stop.set()

@@ -49,7 +49,7 @@ class Desk(ConnectionObserver):
 
     def judge(self, answers: Sequence[TurnAnswer]) -> None:
         self.judged += answers
-        self.book.seating.answered(answers)
+        self.book.games_in_play.answered(answers)
 
     def stream_lost(self) -> None:
         self.losses += 1
@@ -75,7 +75,7 @@ class Desk(ConnectionObserver):
 
     def deal(self, number: int = 1) -> None:
         """A game in which this connection holds both seats."""
-        self.book.seating.open(new_table(number), [self.connection.session] * 2)
+        self.book.games_in_play.open(new_table(number), [self.connection.session] * 2)
         self.connection.begin_game()
 
 

@@ -32,7 +32,7 @@ JOIN = wire.PlayRequest(join=wire.Join(max_in_flight=64))
 
 def new_connection(book: Book) -> BotConnection:
     terms = JoinTerms("bot", 0, ("auction-pitch",), wire.Joined(), 1_000_000)
-    return BotConnection("a token", terms, book.seating.answered, lambda: 0)
+    return BotConnection("a token", terms, book.games_in_play.answered, lambda: 0)
 
 
 def test_every_state_has_its_line_and_can_be_reached_and_left() -> None:
@@ -128,9 +128,9 @@ class Life(ConnectionObserver):
 
     def is_asked(self) -> None:
         connection = self.connection
-        if len(self.book.seating.seated) < 3:
+        if len(self.book.games_in_play.seated) < 3:
             self.number += 1
-            self.book.seating.open(new_table(self.number), [connection.session] * 2)
+            self.book.games_in_play.open(new_table(self.number), [connection.session] * 2)
             connection.begin_game()
         if connection.state in JOINED:
             message = connection.flush(self.now)
@@ -146,12 +146,12 @@ class Life(ConnectionObserver):
         self.connection.check_join(self.now)
         silence = self.connection.silent(self.now)
         if silence is not None:
-            self.book.seating.silent(silence)
+            self.book.games_in_play.silent(silence)
         self.connection.check_reading(seconds * 1_000_000)
 
     def the_referee_fails(self) -> None:
         for pending in self.connection.give_up_turns():
-            self.book.seating.abandon(pending.table, "the referee failed")
+            self.book.games_in_play.abandon(pending.table, "the referee failed")
         self.connection.spoiled()
 
     # its supervisor

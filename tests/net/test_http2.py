@@ -49,7 +49,7 @@ def test_a_bot_that_makes_no_room_is_late_and_hung_by_its_clock(tmp_path: Path, 
                 line.sendall(joining(deaf.token))
                 await until(deaf.ready.is_set)
                 for number in (1, 2):
-                    inn.book.seating.open(new_table(number, limits=SHORT), [deaf.session] * 2)
+                    inn.book.games_in_play.open(new_table(number, limits=SHORT), [deaf.session] * 2)
                 inn.host.pump()
                 await until(lambda: bool(inn.hung))
                 assert inn.hung == [deaf]
@@ -82,7 +82,7 @@ def test_a_bot_that_is_asked_nothing_has_to_read_what_it_is_told(
                 while not inn.faults:
                     deaf.session.news(news(sent))
                     sent += 1
-                    inn.host.seating.touched.add(deaf.session)
+                    inn.host.games_in_play.touched.add(deaf.session)
                     now += 50_000
                     inn.host.due_us = now
                     inn.host.tick()
@@ -125,7 +125,7 @@ def test_who_reads_late_gets_everything_in_order(tmp_path: Path) -> None:
                 await until(late.ready.is_set)
                 for number in range(500):
                     late.session.news(news(number))
-                    inn.host.seating.touched.add(late.session)
+                    inn.host.games_in_play.touched.add(late.session)
                     inn.host.pump()
                     await asyncio.sleep(0)
                 give(line, 1, 1_000_000)

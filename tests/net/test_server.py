@@ -100,7 +100,7 @@ def test_two_bots_play_a_game_and_are_sent_off(tmp_path: Path, address: str) -> 
                 await say(b, JOIN)
                 await asyncio.gather(ann.ready.wait(), bob.ready.wait())
                 inn.deal(1, ann, bob)
-                await until(lambda: not inn.book.seating.seated)
+                await until(lambda: not inn.book.games_in_play.seated)
                 for connection in (ann, bob):
                     connection.leave(wire.FAREWELL_REASON_FINISHED, "All games are over.")
                 assert [(await bot).reason for bot in bots] == [wire.FAREWELL_REASON_FINISHED] * 2

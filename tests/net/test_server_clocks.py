@@ -26,7 +26,7 @@ def test_a_bot_that_never_reads_is_late_and_hung_and_disturbs_nobody(tmp_path: P
             await say(b, JOIN)
             await asyncio.gather(deaf.ready.wait(), good.ready.wait())
             for number in range(1, 4):
-                inn.book.seating.open(new_table(number, limits=SHORT), [good.session, deaf.session])
+                inn.book.games_in_play.open(new_table(number, limits=SHORT), [good.session, deaf.session])
             inn.host.pump()
             bot = asyncio.ensure_future(play_on(b))
             await until(lambda: bool(inn.hung))
@@ -66,7 +66,7 @@ def test_at_most_so_many_bots_think_at_once(tmp_path: Path, asked_at_once: int, 
             await asyncio.gather(*(connection.ready.wait() for connection in connections))
             for game in range(4):
                 table = new_table(game, seats=4, limits=LONG)
-                inn.book.seating.open(table, [connections[(seat + game) % 4].session for seat in range(4)])
+                inn.book.games_in_play.open(table, [connections[(seat + game) % 4].session for seat in range(4)])
             inn.host.pump()
             await until(lambda: heard >= 40)
             for work in bots:
@@ -91,7 +91,9 @@ def test_who_waits_for_a_place_gets_it_when_a_thinker_falls_silent_or_leaves(tmp
                 await say(calls[connection], JOIN)
                 await hear(calls[connection])
             for number, connection in enumerate((silent, leaver, patient), 1):
-                inn.book.seating.open(new_table(number, limits=TimeLimits(2_000_000, 0, 0)), [connection.session] * 2)
+                inn.book.games_in_play.open(
+                    new_table(number, limits=TimeLimits(2_000_000, 0, 0)), [connection.session] * 2
+                )
                 inn.host.pump()
                 await asyncio.sleep(0.02)
             assert (len(silent.session.open), len(leaver.session.open), len(patient.session.open)) == (1, 0, 0)
@@ -348,7 +350,7 @@ def test_a_message_that_waited_during_a_stall_is_not_charged_with_it(
         inn.host.due_us = now - 9_000_000
         answer = wire.PlayRequest(moves=answers_to(message)).SerializeToString()
         play.message(answer)
-        (table,) = inn.book.seating.seated
+        (table,) = inn.book.games_in_play.seated
         assert [times for times in table.charged if times] == [[1_000]]
 
     inn = tell(tmp_path, story, watched=False)

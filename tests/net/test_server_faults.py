@@ -258,7 +258,7 @@ def test_an_error_while_a_message_is_made_spoils_its_games_and_the_bot_plays_on(
 
     inn = tell(tmp_path, story)
     assert list(inn.book.void) == ["game-1"]
-    assert len(inn.book.seating.seated) == 2
+    assert len(inn.book.games_in_play.seated) == 2
     assert (inn.faults, inn.losses) == ([], ["innocent"])  # it leaves at the end of the story
     assert "CARD_QH" in caplog.text
 

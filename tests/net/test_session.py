@@ -392,11 +392,11 @@ def test_a_lost_stream_begins_a_new_row_of_silences() -> None:
 def test_a_retry_has_a_new_id_and_the_rest_of_the_time() -> None:
     book, session = Book(), TurnSession(MOVE_US)
     table = new_table(1, profile="dev")
-    book.seating.open(table, [session, session])
+    book.games_in_play.open(table, [session, session])
     first = session.flush(0)
     assert first is not None
     wrong = [wire.Move(turn_id=turn.turn_id, bid=15) for turn in first.turns]
-    book.seating.answered(session.heard(wrong, 400_000))
+    book.games_in_play.answered(session.heard(wrong, 400_000))
     second = session.flush(500_000)
     assert second is not None
     (old,), (new,) = first.turns, second.turns

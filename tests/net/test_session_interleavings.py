@@ -18,7 +18,7 @@ LIMIT = MOVE_US + BANK_US
 
 
 class Interleavings(RuleBasedStateMachine):
-    """A seating with one session that holds every seat of several games, and everything that can happen, in any order."""
+    """A games in play with one session that holds every seat of several games, and everything that can happen, in any order."""
 
     @initialize(in_flight=st.integers(1, 5), profile=st.sampled_from(["ranked", "dev"]))
     def begin(self, in_flight: int, profile: str) -> None:
@@ -33,11 +33,11 @@ class Interleavings(RuleBasedStateMachine):
 
     @rule()
     def another_game(self) -> None:
-        if len(self.book.seating.seated) < 8:
+        if len(self.book.games_in_play.seated) < 8:
             number = next(self.numbers)
             table = new_table(number, ids=self.ids.__next__, seats=2 + number % 2, profile=self.profile)
             self.tables.append(table)
-            self.book.seating.open(table, [self.session] * table.spec.seats)
+            self.book.games_in_play.open(table, [self.session] * table.spec.seats)
 
     @rule(pause=st.integers(0, LIMIT))
     def flush(self, pause: int) -> None:
@@ -72,7 +72,7 @@ class Interleavings(RuleBasedStateMachine):
     def take(self, answers: list[TurnAnswer]) -> None:
         assert all(answer.charged_us >= 0 for answer in answers)
         self.judged.update(answer.pending.turn.turn_id for answer in answers)
-        self.book.seating.answered(answers)
+        self.book.games_in_play.answered(answers)
 
     @rule(pause=st.integers(0, 2 * LIMIT))
     def wait(self, pause: int) -> None:
@@ -80,7 +80,7 @@ class Interleavings(RuleBasedStateMachine):
         silence = self.session.silent(self.now)
         if silence is not None:
             self.judged[silence.pending.turn.turn_id] += 1
-            self.book.seating.silent(silence)
+            self.book.games_in_play.silent(silence)
 
     @rule(cautious=st.booleans())
     def lose_the_stream(self, cautious: bool) -> None:
@@ -91,20 +91,20 @@ class Interleavings(RuleBasedStateMachine):
         self.now += stall
         self.session.excuse(stall, self.now)
 
-    @precondition(lambda self: self.book.seating.seated)
+    @precondition(lambda self: self.book.games_in_play.seated)
     @rule(data=st.data(), forfeit=st.booleans())
     def end_a_game(self, data: st.DataObject, forfeit: bool) -> None:
-        table = data.draw(st.sampled_from(list(self.book.seating.seated)))
+        table = data.draw(st.sampled_from(list(self.book.games_in_play.seated)))
         if forfeit:
-            self.book.seating.lose(table, self.session, Fault.CRASH, "test")
+            self.book.games_in_play.lose(table, self.session, Fault.CRASH, "test")
         else:
-            self.book.seating.abandon(table, "test")
+            self.book.games_in_play.abandon(table, "test")
 
     @invariant()
     def no_turn_is_lost_and_none_is_in_two_places(self) -> None:
         places = Counter(one.turn.turn_id for one in [*self.session.open.values(), *self.session.waiting])
         assert max(places.values(), default=1) == 1
-        for table in self.book.seating.seated:
+        for table in self.book.games_in_play.seated:
             assert table.open is not None
             assert table.open.turn_id in places
 
@@ -116,20 +116,20 @@ class Interleavings(RuleBasedStateMachine):
     @invariant()
     def every_game_is_in_play_or_over(self) -> None:
         over = len(self.book.records) + len(self.book.void)
-        assert over + len(self.book.seating.seated) == len(self.tables)
-        assert self.session.games == sum(table.spec.seats for table in self.book.seating.seated)
+        assert over + len(self.book.games_in_play.seated) == len(self.tables)
+        assert self.session.games == sum(table.spec.seats for table in self.book.games_in_play.seated)
 
     def teardown(self) -> None:
         """Whatever has happened: a bot that answers finishes all games."""
         if not hasattr(self, "book"):
             return
         for _ in range(20_000):
-            if not self.book.seating.seated:
+            if not self.book.games_in_play.seated:
                 break
             self.now += 1
             self.take(self.session.heard([first_choice(one) for one in self.session.open.values()], self.now))
             self.session.flush(self.now)
-        assert not self.book.seating.seated
+        assert not self.book.games_in_play.seated
         assert not self.session.open or all(one.table.closed for one in self.session.open.values())
 
 

@@ -121,11 +121,11 @@ def test_a_game_that_saw_a_crash_is_lost_by_the_next_one_also_at_another_turn() 
         lodge.ask()
         process.ends(SEGV)
         process = await lodge.started_again(2)
-        table = next(iter(lodge.book.seating.seated))
+        table = next(iter(lodge.book.games_in_play.seated))
         lodge.ask()
         lodge.answer_all()
         while table.open is not None and table.open.chair.seat != 1:
-            lodge.book.seating.answered(lodge.other.heard(answers_of(lodge.other), 0))
+            lodge.book.games_in_play.answered(lodge.other.heard(answers_of(lodge.other), 0))
             lodge.other.flush(0)
         assert lodge.ask() == [1]
         process.ends(SEGV)

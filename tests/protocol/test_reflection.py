@@ -14,7 +14,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase
 
 from referee.net.connection import BotConnection, JoinTerms, TurnAnswer
-from referee.net.seating import Seating
+from referee.net.games_in_play import GamesInPlay
 from referee.net.server import SERVICE, GameServer, monotonic_us
 from referee.protocol import wire
 from tests.program import PATIENCE
@@ -27,12 +27,12 @@ def at_a_endpoint(folder: Path, client: Any) -> Any:
     """What the client makes of a referee that waits for one bot; the client is blocking code in a thread."""
 
     async def run() -> Any:
-        seating = Seating()
-        host = GameServer(seating)
+        games_in_play = GamesInPlay()
+        host = GameServer(games_in_play)
         answered = asyncio.Event()
 
         def judge(answers: Sequence[TurnAnswer]) -> None:
-            seating.answered(answers)
+            games_in_play.answered(answers)
             answered.set()
 
         connection = BotConnection(TOKEN, JoinTerms("hand", 0, (), wire.Joined(), 60_000_000), judge, monotonic_us)
@@ -41,7 +41,7 @@ def at_a_endpoint(folder: Path, client: Any) -> Any:
 
             async def deal() -> None:
                 await connection.ready.wait()
-                seating.open(new_table(1, seats=2), [connection.session, connection.session])
+                games_in_play.open(new_table(1, seats=2), [connection.session, connection.session])
                 host.pump()
                 await asyncio.wait_for(answered.wait(), PATIENCE)
                 connection.leave(wire.FAREWELL_REASON_FINISHED, "That is all.")

@@ -65,15 +65,15 @@ class Lodge(SupervisorObserver):
     def __init__(self, *, remote: bool = False) -> None:
         self.book, self.other = Book(), TurnSession(MOVE_US)
         terms = JoinTerms("bad", 0, ("auction-pitch",), wire.Joined(), MOVE_US)
-        self.connection = BotConnection("token", terms, self.book.seating.answered, lambda: 0)
+        self.connection = BotConnection("token", terms, self.book.games_in_play.answered, lambda: 0)
         self.noted: list[tuple[Fault, str]] = []
         self.started_processes: list[Process] = []
         self.next_start: Callable[[], Any] = Process
         self.stream = Stream()
         if remote:
-            self.supervisor: Any = RemoteSupervisor(self.connection, self.book.seating, self, 600)
+            self.supervisor: Any = RemoteSupervisor(self.connection, self.book.games_in_play, self, 600)
         else:
-            self.supervisor = LocalSupervisor(self.connection, self.book.seating, self, self._start)
+            self.supervisor = LocalSupervisor(self.connection, self.book.games_in_play, self, self._start)
 
     def faulted(self, connection: BotConnection, fault: Fault, sentence: str) -> None:
         assert connection is self.connection
@@ -101,7 +101,7 @@ class Lodge(SupervisorObserver):
     def deal(self, number: int) -> Umpire:
         """A game of this connection against two others, in which it is its turn at once."""
         table = new_table(number, seats=3)
-        self.book.seating.open(table, [self.other, self.connection.session, self.other])
+        self.book.games_in_play.open(table, [self.other, self.connection.session, self.other])
         self.connection.begin_game()
         return table
 
@@ -111,7 +111,7 @@ class Lodge(SupervisorObserver):
         return [turn.game_id for turn in message.turns] if message else []
 
     def answer_all(self) -> None:
-        self.book.seating.answered(self.connection.session.heard(answers_of(self.connection.session), 0))
+        self.book.games_in_play.answered(self.connection.session.heard(answers_of(self.connection.session), 0))
 
     def forfeited(self) -> list[str]:
         return [key for key, ruling in self.book.rulings if ruling.consequence == "FORFEITED"]

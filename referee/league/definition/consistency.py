@@ -38,7 +38,7 @@ def findings(
     if game:
         rules, found = _changed(variant(game), changes)
         if rules and tournament:
-            found += _seating(tournament, rules)
+            found += _games_in_play(tournament, rules)
     if tournament and limits and limits.max_processes is not None and limits.max_processes < tournament.seats:
         remedy = f"write max_processes = {tournament.seats} or more, or leave it out"
         found.append(FieldProblem(("limits", "max_processes"), f"at least one a seat ({tournament.seats})", remedy))
@@ -91,7 +91,7 @@ def _clash(name: str, value: object, reason: str) -> FieldProblem:
     return FieldProblem(("rules", name), words, remedy, f"{shown(value)}, as the variant has it")
 
 
-def _seating(tournament: TournamentSection, rules: RuleSet) -> Iterator[FieldProblem]:
+def _games_in_play(tournament: TournamentSection, rules: RuleSet) -> Iterator[FieldProblem]:
     sensible = [seats for seats in range(2, MOST_SEATS + 1) if not _seats_fault(rules, seats)]
     fault = _seats_fault(rules, tournament.seats)
     if fault:

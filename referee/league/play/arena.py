@@ -1,4 +1,4 @@
-"""Where games are played: the seating, the endpoints, and the remote bots, who stay from leg to leg.
+"""Where games are played: the games in play, the endpoints, and the remote bots, who stay from leg to leg.
 
 Local bots come and go with every leg. A remote bot dials in once, and is sent off when the league is over or stops.
 """
@@ -13,8 +13,8 @@ from typing import Any
 from referee.league.plan import LeaguePlan
 from referee.league.play.event_sink import EventSink
 from referee.net.connection import REMOTE_LATENCY_US, BotConnection, JoinTerms
+from referee.net.games_in_play import GameObserver, GamesInPlay
 from referee.net.listening import check_certificate
-from referee.net.seating import GameObserver, Seating
 from referee.net.server import Endpoint, GameServer, ServerObserver, monotonic_us
 from referee.net.supervisor import RemoteSupervisor, Supervisor, SupervisorObserver
 from referee.protocol import wire
@@ -49,17 +49,17 @@ class ArenaObserver(GameObserver):
 
 
 class Arena(GameObserver, ServerObserver, SupervisorObserver):
-    """The seating and the endpoints of one event loop. ``open`` it, play legs, then ``close`` it.
+    """The games in play and the endpoints of one event loop. ``open`` it, play legs, then ``close`` it.
 
-    It outlives its legs, so it is what seating, server and supervisors report to, and it passes on what belongs to the
+    It outlives its legs, so it is what games in play, server and supervisors report to, and it passes on what belongs to the
     leg that is being played: a leg says ``begin``.
     """
 
     def __init__(self, plan: LeaguePlan, event_sink: EventSink) -> None:
         """``event_sink`` is told of faults of remote entrants, of where they are expected, and of wrong tokens."""
         self.plan, self._event_sink = plan, event_sink
-        self.seating = Seating(self)
-        self.host = GameServer(self.seating, plan.asked_at_once, self)
+        self.games_in_play = GamesInPlay(self)
+        self.host = GameServer(self.games_in_play, plan.asked_at_once, self)
         self.supervisors: dict[Slot, Supervisor] = {}
         self._leg = ArenaObserver()
         self._endpoints = contextlib.AsyncExitStack()
@@ -78,8 +78,8 @@ class Arena(GameObserver, ServerObserver, SupervisorObserver):
                 self._expect(key, slot, endpoint)
 
     def _expect(self, key: str, slot: int, endpoint: Endpoint) -> None:
-        connection = new_connection(self.plan, self.seating, key, slot)
-        supervisor = RemoteSupervisor(connection, self.seating, self, self.plan.bots[key].wait_seconds)
+        connection = new_connection(self.plan, self.games_in_play, key, slot)
+        supervisor = RemoteSupervisor(connection, self.games_in_play, self, self.plan.bots[key].wait_seconds)
         self.admit((key, slot), supervisor)
         self.attend(supervisor.run())
         self._event_sink.expected(key, endpoint.address, connection.token)
@@ -97,7 +97,7 @@ class Arena(GameObserver, ServerObserver, SupervisorObserver):
         """A local bot has left."""
         self.host.dismiss(self.supervisors.pop(slot).connection)
 
-    # What seating, server and supervisors tell.
+    # What games in play, server and supervisors tell.
 
     def finished(self, table: Umpire) -> Record | None:
         """The leg keeps its record."""
@@ -160,7 +160,7 @@ def send_off(connection: BotConnection, *, stopped: bool) -> None:
         connection.leave(wire.FAREWELL_REASON_FINISHED, "All games are over.")
 
 
-def new_connection(plan: LeaguePlan, seating: Seating, key: str, slot: int) -> BotConnection:
+def new_connection(plan: LeaguePlan, games_in_play: GamesInPlay, key: str, slot: int) -> BotConnection:
     """The connection for one session of an entrant."""
     bot = plan.bots[key]
     joined = wire.Joined(
@@ -184,7 +184,7 @@ def new_connection(plan: LeaguePlan, seating: Seating, key: str, slot: int) -> B
         latency,
         int(plan.start_seconds * 1e6),
     )
-    return BotConnection(session_token(bot.token, slot), terms, seating.answered, monotonic_us)
+    return BotConnection(session_token(bot.token, slot), terms, games_in_play.answered, monotonic_us)
 
 
 def session_token(token: str, slot: int) -> str:

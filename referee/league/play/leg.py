@@ -53,7 +53,7 @@ class Leg(ArenaObserver, SupervisorObserver):
         self._queue = deque(games)
         self._plans: dict[Umpire, GamePlan] = {}
         self._arena, self._arena_is_own = arena or Arena(plan, event_sink), arena is None
-        self._seating, self._host = self._arena.seating, self._arena.host
+        self._games_in_play, self._host = self._arena.games_in_play, self._arena.host
         self._excused: dict[Umpire, str] = {}
         self._supervisors: dict[Slot, Supervisor] = {}
         self._load: dict[Slot, int] = {}
@@ -92,11 +92,11 @@ class Leg(ArenaObserver, SupervisorObserver):
                 if isinstance(supervisor, RemoteSupervisor):
                     supervisor.begin_leg()
                 continue
-            connection = new_connection(self.plan, self._seating, key, slot)
+            connection = new_connection(self.plan, self._games_in_play, key, slot)
             address = local_address(folder / f"{number}.sock")
             endpoint = await endpoints.enter_async_context(self._host.serve(address, owner=connection))
             start = partial(self._launch, command, endpoint.address, connection, folder)
-            supervisor = LocalSupervisor(connection, self._seating, self, start, self.plan.start_seconds)
+            supervisor = LocalSupervisor(connection, self._games_in_play, self, start, self.plan.start_seconds)
             self._supervisors[key, slot] = supervisor
             self._arena.admit((key, slot), supervisor)
 
@@ -154,7 +154,7 @@ class Leg(ArenaObserver, SupervisorObserver):
                     self._drop_withdrawn()
                     self._feed()
                     self._host.pump()
-                    if not self._queue and not self._seating.seated:
+                    if not self._queue and not self._games_in_play.seated:
                         break
                 await self._change(stopped)
                 self._event_sink.tick()
@@ -192,7 +192,7 @@ class Leg(ArenaObserver, SupervisorObserver):
             spec = self.plan.spec(game, next(self._turn_ids))
             table = Umpire(spec, partial(self.plan.pack, game), self._turn_ids.__next__, fallback_move)
             self._plans[table] = game
-            self._seating.open(table, [self._supervisors[slot].connection.session for slot in slots])
+            self._games_in_play.open(table, [self._supervisors[slot].connection.session for slot in slots])
         self._queue.extendleft(reversed(waiting))
         for slot, supervisor in self._supervisors.items():
             if isinstance(supervisor, RemoteSupervisor):
@@ -207,9 +207,9 @@ class Leg(ArenaObserver, SupervisorObserver):
         if not self._gone:
             return
         self._queue = deque(game for game in self._queue if not self._gone.keys() & set(game.seats))
-        for table in tuple(self._seating.seated):
+        for table in tuple(self._games_in_play.seated):
             if self._gone.keys() & set(self._plans[table].seats):
-                self._seating.abandon(table, "a bot was withdrawn")
+                self._games_in_play.abandon(table, "a bot was withdrawn")
 
     # What the arena tells, and the supervisors of local bots.
 

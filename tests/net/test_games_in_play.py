@@ -1,4 +1,4 @@
-"""The seating: who is asked and told what, and that an error of the referee spoils one game and no other."""
+"""The games in play: who is asked and told what, and that an error of the referee spoils one game and no other."""
 
 import logging
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from referee.net.connection import PendingTurn, Timeout, TurnAnswer, TurnSession
-from referee.net.seating import InProcessPlayer
+from referee.net.games_in_play import InProcessPlayer
 from referee.protocol import wire
 from referee.protocol.translate import Malformed
 from referee.umpire.fallback_player import fallback_move
@@ -24,22 +24,24 @@ def told(session: TurnSession) -> wire.PlayResponse:
 
 def play_out(book: Book, *sessions: TurnSession) -> None:
     """Bots that answer everything, until no game is left."""
-    while book.seating.seated:
+    while book.games_in_play.seated:
         for session in sessions:
-            book.seating.answered(session.heard(answers_to(session.flush(0)), 0))
+            book.games_in_play.answered(session.heard(answers_to(session.flush(0)), 0))
 
 
 def test_players_in_process_play_a_game_to_its_end_at_once() -> None:
     book = Book()
-    book.seating.open(new_table(1), [InProcessPlayer(fallback_move), InProcessPlayer(fallback_move)])
+    book.games_in_play.open(new_table(1), [InProcessPlayer(fallback_move), InProcessPlayer(fallback_move)])
     assert list(book.records) == ["game-1"]
-    assert not book.seating.seated
+    assert not book.games_in_play.seated
     assert not book.rulings
 
 
 def test_a_session_is_asked_when_its_turn_comes_and_the_rest_is_played_without_it() -> None:
     book, session = Book(), TurnSession(MOVE_US)
-    book.seating.open(new_table(1, seats=3), [InProcessPlayer(fallback_move), session, InProcessPlayer(fallback_move)])
+    book.games_in_play.open(
+        new_table(1, seats=3), [InProcessPlayer(fallback_move), session, InProcessPlayer(fallback_move)]
+    )
     assert [turn.seat for turn in told(session).turns] == [1]
     session.lost_stream(cautious=False)
     play_out(book, session)
@@ -49,15 +51,15 @@ def test_a_session_is_asked_when_its_turn_comes_and_the_rest_is_played_without_i
 def test_who_wants_news_gets_each_game_from_its_start_to_its_end_in_order() -> None:
     book, curious, other = Book(), TurnSession(MOVE_US), TurnSession(MOVE_US)
     curious.wants_notices = True
-    book.seating.open(new_table(1), [curious, other])
+    book.games_in_play.open(new_table(1), [curious, other])
     news = []
-    while book.seating.seated or curious.waiting:
+    while book.games_in_play.seated or curious.waiting:
         for session in (curious, other):
             message = session.flush(0)
             if session is curious and message:
                 news += [notice.WhichOneof("news") for notice in message.notices]
                 over = [notice.game_over for notice in message.notices if notice.HasField("game_over")]
-            book.seating.answered(session.heard(answers_to(message), 0))
+            book.games_in_play.answered(session.heard(answers_to(message), 0))
     message = curious.flush(0)
     if message:
         news += [notice.WhichOneof("news") for notice in message.notices]
@@ -71,9 +73,9 @@ def test_who_wants_news_gets_each_game_from_its_start_to_its_end_in_order() -> N
 
 def test_a_ruling_is_told_to_its_seat_alone_and_to_the_organiser() -> None:
     book, wrong, other = Book(), TurnSession(MOVE_US), TurnSession(MOVE_US)
-    book.seating.open(new_table(1, seats=3), [other, wrong, other])
+    book.games_in_play.open(new_table(1, seats=3), [other, wrong, other])
     (turn,) = told(wrong).turns
-    book.seating.answered(wrong.heard([wire.Move(turn_id=turn.turn_id, bid=15)], 5))
+    book.games_in_play.answered(wrong.heard([wire.Move(turn_id=turn.turn_id, bid=15)], 5))
     ((key, ruling),) = book.rulings
     assert (key, ruling.seat, ruling.fault, ruling.consequence) == (
         "game-1",
@@ -89,9 +91,9 @@ def test_a_ruling_is_told_to_its_seat_alone_and_to_the_organiser() -> None:
 def test_a_silence_is_ruled_as_a_time_out() -> None:
     book, session = Book(), TurnSession(MOVE_US)
     table = new_table(1)
-    book.seating.open(table, [session, session])
+    book.games_in_play.open(table, [session, session])
     assert table.open is not None
-    book.seating.silent(Timeout(PendingTurn(table, table.open), 4 * MOVE_US, hung=False))
+    book.games_in_play.silent(Timeout(PendingTurn(table, table.open), 4 * MOVE_US, hung=False))
     assert [ruling.rule for _, ruling in book.rulings] == ["AF-CLOCK-001"]
 
 
@@ -99,9 +101,9 @@ def test_a_lost_player_forfeits_its_game_and_the_others_play_on() -> None:
     book, lost, other = Book(), TurnSession(MOVE_US), TurnSession(MOVE_US)
     tables = [new_table(1, seats=3), new_table(2, seats=3)]
     for table in tables:
-        book.seating.open(table, [lost, other, other])
-    assert book.seating.tables_of(lost) == tables
-    book.seating.lose(tables[0], lost, Fault.CRASH, "It crashed with SIGSEGV.")
+        book.games_in_play.open(table, [lost, other, other])
+    assert book.games_in_play.tables_of(lost) == tables
+    book.games_in_play.lose(tables[0], lost, Fault.CRASH, "It crashed with SIGSEGV.")
     play_out(book, lost, other)
     first, second = (book.records[f"game-{number}"]["result"] for number in (1, 2))
     assert first["forfeits"] == [0]
@@ -112,17 +114,17 @@ def test_a_lost_player_forfeits_its_game_and_the_others_play_on() -> None:
 def test_partners_of_one_session_are_lost_together() -> None:
     book, lost, other = Book(), TurnSession(MOVE_US), TurnSession(MOVE_US)
     table = new_table(1, seats=4, game="partnership-pitch")
-    book.seating.open(table, [lost, other, lost, other])
-    book.seating.lose(table, lost, Fault.PROTOCOL, "It sent too much.")
+    book.games_in_play.open(table, [lost, other, lost, other])
+    book.games_in_play.lose(table, lost, Fault.PROTOCOL, "It sent too much.")
     assert book.records["game-1"]["result"]["winner"] == 1
-    assert not book.seating.seated
+    assert not book.games_in_play.seated
 
 
 def test_an_abandoned_game_has_no_record_and_its_reason() -> None:
     book, session = Book(), TurnSession(MOVE_US)
     table = new_table(1)
-    book.seating.open(table, [session, session])
-    book.seating.abandon(table, "the referee stalled")
+    book.games_in_play.open(table, [session, session])
+    book.games_in_play.abandon(table, "the referee stalled")
     assert book.void == {"game-1": "the referee stalled"}
     assert session.games == 0
     assert session.flush(0) is None
@@ -131,12 +133,12 @@ def test_an_abandoned_game_has_no_record_and_its_reason() -> None:
 def test_answers_and_losses_that_come_after_the_end_change_nothing() -> None:
     book, session = Book(), TurnSession(MOVE_US)
     table = new_table(1)
-    book.seating.open(table, [session, session])
+    book.games_in_play.open(table, [session, session])
     (turn,) = told(session).turns
-    book.seating.abandon(table, "test")
-    book.seating.answered(session.heard([wire.Move(turn_id=turn.turn_id, bid=2)], 1))
-    book.seating.lose(table, session, Fault.CRASH, "late")
-    book.seating.abandon(table, "once more")
+    book.games_in_play.abandon(table, "test")
+    book.games_in_play.answered(session.heard([wire.Move(turn_id=turn.turn_id, bid=2)], 1))
+    book.games_in_play.lose(table, session, Fault.CRASH, "late")
+    book.games_in_play.abandon(table, "once more")
     assert book.void == {"game-1": "test"}
     assert not book.rulings
 
@@ -185,21 +187,21 @@ def test_an_error_of_the_umpire_makes_its_game_no_contest_and_no_other(
     book, session = Book(), TurnSession(MOVE_US)
     bad, good = failing(where), new_table(2, seats=3)
     for table in (bad, good):
-        book.seating.open(table, [session] * 3)
+        book.games_in_play.open(table, [session] * 3)
     first, second = told(session).turns
     pending = session.open[first.turn_id]
     if where == "late":
-        book.seating.silent(Timeout(pending, 5, hung=False))
+        book.games_in_play.silent(Timeout(pending, 5, hung=False))
     elif where == "lose":
-        book.seating.lose(bad, session, Fault.CRASH, "test")
+        book.games_in_play.lose(bad, session, Fault.CRASH, "test")
     else:
         action = Malformed("AF-PROTO-001", "wrong") if where == "malformed" else pending.turn.legal[0]
         fine = TurnAnswer(session.open[second.turn_id], session.open[second.turn_id].turn.legal[0], b"", 5)
-        book.seating.answered([TurnAnswer(pending, action, b"", 5), fine])
+        book.games_in_play.answered([TurnAnswer(pending, action, b"", 5), fine])
         assert good.steps == 1  # the other answer of the same message is judged
     assert book.void == {"game-1": "the referee failed in this game; its log says how"}
     assert not book.rulings  # nobody is blamed
-    assert list(book.seating.seated) == [good]
+    assert list(book.games_in_play.seated) == [good]
     assert "CARD_QH" in caplog.text  # for the operator
     session.open.clear()
     assert good.open is not None
@@ -213,8 +215,8 @@ def test_an_error_in_what_is_told_of_a_finished_game_spoils_it(monkeypatch: pyte
     """The umpire has closed the game already when a notice cannot be made: it must not stay open for ever."""
     book, session = Book(), TurnSession(MOVE_US)
     session.wants_notices = True
-    monkeypatch.setattr("referee.net.seating.deal_over", lambda *_: 1 / 0)
-    book.seating.open(new_table(1), [session, InProcessPlayer(fallback_move)])
+    monkeypatch.setattr("referee.net.games_in_play.deal_over", lambda *_: 1 / 0)
+    book.games_in_play.open(new_table(1), [session, InProcessPlayer(fallback_move)])
     play_out(book, session)
     assert list(book.void) == ["game-1"]
 
@@ -224,7 +226,7 @@ def test_an_error_of_a_player_in_process_is_ours(caplog: pytest.LogCaptureFixtur
         raise ZeroDivisionError
 
     book = Book()
-    book.seating.open(new_table(1), [InProcessPlayer(fails), InProcessPlayer(fallback_move)])
+    book.games_in_play.open(new_table(1), [InProcessPlayer(fails), InProcessPlayer(fallback_move)])
     assert list(book.void) == ["game-1"]
     assert caplog.records[0].levelno == logging.ERROR
 
@@ -233,7 +235,7 @@ def test_a_game_that_cannot_be_dealt_is_no_contest() -> None:
     book, session = Book(), TurnSession(MOVE_US)
     table = new_table(1)
     table._packs = lambda _deal: ()
-    book.seating.open(table, [session, session])
+    book.games_in_play.open(table, [session, session])
     assert list(book.void) == ["game-1"]
     assert session.games == 0
 
@@ -243,9 +245,9 @@ def test_first_choice_is_legal() -> None:
     book, session = Book(), TurnSession(MOVE_US)
     for number, game in enumerate(("auction-pitch", "cinch", "all-fours", "california-jack"), 1):
         seats = 4 if game == "cinch" else 2
-        book.seating.open(new_table(number, game=game, seats=seats), [session] * seats)
-    while book.seating.seated:
+        book.games_in_play.open(new_table(number, game=game, seats=seats), [session] * seats)
+    while book.games_in_play.seated:
         session.flush(0)
-        book.seating.answered(session.heard([first_choice(one) for one in session.open.values()], 0))
+        book.games_in_play.answered(session.heard([first_choice(one) for one in session.open.values()], 0))
     assert len(book.records) == 4
     assert not book.rulings

@@ -1,4 +1,4 @@
-"""The seating: every table in play in this process, and who sits where.
+"""The games in play: every table in play in this process, and who sits where.
 
 It carries what an umpire says to the players and what they answer back to the umpire. No I/O and no clock: a driver
 (``referee.net.server``, or a plain loop for in-process play) hands in answers with their time, and sends what the sessions
@@ -47,7 +47,7 @@ class GameObserver:
         """A ruling was made."""
 
 
-class Seating:
+class GamesInPlay:
     """All tables of a process. ``touched`` holds the sessions that may have something to send since it was emptied."""
 
     def __init__(self, observer: GameObserver | None = None) -> None:
