@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 from functools import cache
@@ -54,7 +55,9 @@ LONGEST: Final = (
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Whoever begins the run makes the folder that its workers share."""
+    """Whoever begins the run makes the folder that its workers share; Ctrl-C is heard however the run was started."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a script; programs would inherit it
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if FOLDER not in os.environ:
         made = tempfile.TemporaryDirectory(prefix="referee-tests-")
         os.environ[FOLDER] = made.name

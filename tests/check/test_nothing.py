@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from referee.check import cases
-from referee.check import probes as phases
+from referee.check import cases, probes
 from referee.check.judge import CheckExit
 from referee.cli import app, check, submit
 from tests.check.helpers import ANY_LEGAL, ZOO
@@ -43,9 +42,10 @@ def test_no_bot_at_all(here: Path) -> None:
     assert code("--listen", "127.0.0.1:7401", "bot.py") == CheckExit.USAGE
 
 
-@pytest.mark.parametrize("path", ["nowhere.py", "empty", "note.txt"])
+@pytest.mark.parametrize("path", ["nowhere.py", "empty", "empty.py", "note.txt"])
 def test_a_bot_that_is_none(here: Path, path: str) -> None:
     (here / "empty").mkdir()
+    (here / "empty.py").touch()
     (here / "note.txt").write_text("hello", "utf-8")
     assert code(path) == CheckExit.USAGE
 
@@ -94,11 +94,11 @@ def test_a_witness_that_is_garbled_or_of_tomorrow_is_no_replay(here: Path) -> No
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("", "It ended before it joined"),
+        ("pass\n", "It ended before it joined"),
         ("raise SystemExit(0)\n", "It ended before it joined"),
         ("import nonexistent_module\n", "nonexistent_module"),
     ],
-    ids=["empty", "exits 0", "no module"],
+    ids=["does nothing", "exits 0", "no module"],
 )
 def test_a_bot_that_never_joins_never_became_ready(here: Path, text: str, told: str) -> None:
     done = referee(write(here, text), *QUICK)
@@ -154,9 +154,8 @@ def test_a_bot_that_sends_no_move_is_told_both_sides_of_the_talk(here: Path) -> 
 
 
 def test_cases_that_are_gone_are_the_harness_failing(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        phases, "cases_for", lambda *_: cases._read("gone.toml", "") and list(cases._read("gone.toml", ""))
-    )
+    monkeypatch.setattr(probes, "cases_for", lambda *_: list(cases._read("gone.toml", "")))
+    monkeypatch.setattr(probes, "_positions", probes._positions.__wrapped__)  # what was found before is kept elsewhere
     done = referee("bot.py", *QUICK)
     assert done.exit_code == CheckExit.HARNESS
     assert "says nothing about the bot" in done.output
