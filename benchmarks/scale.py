@@ -51,13 +51,7 @@ class Stubbed(Runner):
     def _sample(self, number: int) -> tuple[Record, dict[str, Any]]:
         """A real game of the house with itself."""
         fixture = self._schedule.fixtures[number % len(self._schedule.fixtures)]
-        game = GamePlan(
-            fixture_id=fixture.id,
-            set_id=fixture.set_id,
-            rotation=fixture.rotation,
-            seats=fixture.seats,
-            slots=fixture.slots,
-        )
+        game = GamePlan.of(fixture)
         ids = count(1)
         table = Umpire(self._plan.spec(game, 1), partial(_pack, self._plan.master, number), ids.__next__, fallback_move)
         table.start()

@@ -120,16 +120,16 @@ async def ask(plan: Plan, position: Position) -> Reply:
         failure = await runner.start()
         if failure:
             return Reply(failure=f"it did not join: {failure}")
-        askings = await runner.ask([position], "ask")
+        probes = await runner.ask([position], "ask")
         if not runner.over:
             await runner.see_off(wire.FAREWELL_REASON_FINISHED, "That was all.")
     wanted = position.turn()
     answer = next((one for one in listener.answers if _same_turn(one.turn, wanted)), None)
     if answer is not None:
         return _reply(answer, position)
-    if any(asking.silent for asking in askings):
+    if any(probe.silent for probe in probes):
         return Reply(failure="it did not answer in time")
-    if any(asking.lost for asking in askings) or runner.losses:
+    if any(probe.lost for probe in probes) or runner.losses:
         return Reply(failure="its process or its stream ended")
     return Reply(failure="it plays this deal otherwise, and never comes to this position")
 

@@ -77,10 +77,10 @@ async def _company(runner: CheckRunner, score: ClauseCoverage) -> None:
         return
     for number in range(times):
         position = found[number % len(found)].position
-        (asking,) = await runner.ask([position] if position else [], "retest")
-        if asking.answer is None or runner.over:
+        (probe,) = await runner.ask([position] if position else [], "retest")
+        if probe.answer is None or runner.over:
             return
-        if score.requirement.id in asking.broke:
+        if score.requirement.id in probe.broke:
             return  # it is broken alone too
     known = [blame.breach for blame in runner.recorder.tally.blamed.values() if blame.rule == COMPANY]
     shown = score.in_batch or next(iter(known), None)
@@ -105,7 +105,7 @@ def _only_without_history(score: ClauseCoverage) -> bool:
     return (
         stated > 0
         and score.breaches == stated + score.broken[IN_A_BATCH]
-        and not any(breach.poke or breach.fault is Fault.TIMEOUT_MOVE for breach in score.kept)
+        and not any(breach.perturbation or breach.fault is Fault.TIMEOUT_MOVE for breach in score.kept)
     )
 
 
@@ -132,9 +132,9 @@ async def _pairs(runner: CheckRunner, score: ClauseCoverage, breach: Breach) -> 
     for position in await _own_positions(runner, rule, breach):
         if runner.over:
             return
-        asking = await _fails_again(runner, position, rule, breach.fault)
-        if asking is not None:
-            shown = replace(breach, position=position, action=None, did=_did(asking, breach), origin="sampled")
+        probe = await _fails_again(runner, position, rule, breach.fault)
+        if probe is not None:
+            shown = replace(breach, position=position, action=None, did=_did(probe, breach), origin="sampled")
             runner.recorder.tally.blamed[score.requirement.key] = Attribution(
                 HISTORY, _told(shown, "When it plays the deal itself")
             )
@@ -170,38 +170,38 @@ async def _own_positions(runner: CheckRunner, rule: str, breach: Breach) -> list
     for _ in range(_DEALS):
         if runner.over:
             break
-        (asking,) = runner.play([replace(next(source), deals=1)], "retest")
+        (probe,) = runner.play([replace(next(source), deals=1)], "retest")
         await runner.settle()
-        if asking.silent or fails(asking, rule, breach.fault):
+        if probe.silent or fails(probe, rule, breach.fault):
             return []
-        found += [one for one in _turns_of(asking) if kind is None or one.reached().kind is kind]
+        found += [one for one in _turns_of(probe) if kind is None or one.reached().kind is kind]
     return found[-2 * _DEALS :]
 
 
-def _turns_of(asking: Probe) -> Iterator[Position]:
+def _turns_of(probe: Probe) -> Iterator[Position]:
     """The turns behind the bot's first in the first deal of a table."""
-    table, log = asking.table, asking.table.deals[0]
+    table, log = probe.table, probe.table.deals[0]
     start = Position(
         table.spec.rules, table.spec.seats, log.dealer, tuple(log.pack), (), bot_seed=table.spec.chairs[0].bot_seed
     )
     deal, own = Deal(start.rules, start.seats, start.dealer, start.pack), 0
     for number, action in enumerate(log.actions):
-        if deal.seat == asking.seat:
+        if deal.seat == probe.seat:
             if own:
                 yield replace(start, actions=tuple(log.actions[:number]), origin="sampled")
             own += 1
         deal.apply(action)
 
 
-def fails(asking: Probe, rule: str, fault: Fault) -> bool:
+def fails(probe: Probe, rule: str, fault: Fault) -> bool:
     """Whether a bot failed when it was asked again, as it had before."""
     if fault in LOST or rule.startswith("AF-LIFE"):
-        return asking.lost
-    return rule in asking.broke or asking.lost
+        return probe.lost
+    return rule in probe.broke or probe.lost
 
 
-def _did(asking: Probe, breach: Breach) -> str:
-    violation = asking.answer.violation if asking.answer is not None else None
+def _did(probe: Probe, breach: Breach) -> str:
+    violation = probe.answer.violation if probe.answer is not None else None
     return violation.sentence if violation else breach.did
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol
 from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import DecodeError
 
-from referee.check.perturbations import Perturbation, poke_joined
+from referee.check.perturbations import Perturbation, perturbation_joined
 from referee.check.results import about_bytes
 from referee.net.connection import BotConnection, BotStream, JoinTerms, TurnAnswer, TurnSession
 from referee.net.games_in_play import GamesInPlay
@@ -95,7 +95,7 @@ class CheckedConnection(BotConnection):
         self._answered: deque[int] = deque(maxlen=_REMEMBERED)
         self.talk = Transcript()
         self.joined_with: wire.Join | None = None
-        self.poke_joined = False
+        self.perturbation_joined = False
         self._strays = 0
         self._bot_observer = observer
 
@@ -144,8 +144,8 @@ class CheckedConnection(BotConnection):
     def greeting(self) -> wire.Joined:
         """What the bot is told when it has joined."""
         joined = super().greeting()
-        if self.poke_joined:
-            poke_joined(joined)
+        if self.perturbation_joined:
+            perturbation_joined(joined)
         self.talk.note("referee", wire.PlayResponse(joined=joined).SerializeToString())
         return joined
 
@@ -201,7 +201,7 @@ class CheckServer(GameServer):
     def __init__(self, games_in_play: GamesInPlay, subject: CheckedConnection, observer: BotObserver) -> None:
         """What is sent is noted in the transcript of ``subject``."""
         super().__init__(games_in_play)
-        self.pokes: dict[int, Perturbation] = {}
+        self.perturbations: dict[int, Perturbation] = {}
         self.wrong_token = ""
         self._subject, self._bot_observer = subject, observer
 
@@ -213,23 +213,23 @@ class CheckServer(GameServer):
         return connection
 
     def next_message(self, connection: BotConnection, stream: BotStream) -> bytes | None:
-        """What a stream has to send now, poked where that was asked for."""
+        """What a stream has to send now, perturbed where that was asked for."""
         data = super().next_message(connection, stream)
         if data is None:
             return None
         session: TurnSession = connection.session
-        if self.pokes and stream.farewell is None:
-            data = self._poked(data)
+        if self.perturbations and stream.farewell is None:
+            data = self._perturbed(data)
         self._bot_observer.sent(len(session.open))
         self._subject.talk.note("referee", data)
         return data
 
-    def _poked(self, data: bytes) -> bytes:
+    def _perturbed(self, data: bytes) -> bytes:
         response = wire.PlayResponse.FromString(data)
         for turn in list(response.turns):
-            poke = self.pokes.pop(turn.turn_id, None)
-            if poke is not None:
-                poke.change(response, turn)
+            perturbation = self.perturbations.pop(turn.turn_id, None)
+            if perturbation is not None:
+                perturbation.change(response, turn)
         return response.SerializeToString()
 
 

@@ -81,7 +81,7 @@ class Probe:
     phase: str
     origin: str
     once: bool
-    poke: Perturbation | None = None
+    perturbation: Perturbation | None = None
     position: Position | None = None
     answers: int = 0
     answer: "ProbeAnswer | None" = None
@@ -122,7 +122,7 @@ class ProbeAnswer:
     such messages alone), and the ``causes`` that would explain it.
     """
 
-    asking: Probe
+    probe: Probe
     turn: Turn
     action: Action | Malformed
     violation: Violation | None
@@ -157,10 +157,10 @@ class CheckObserver:
     def heard(self, answer: ProbeAnswer) -> None:
         """The bot has answered."""
 
-    def silent(self, asking: Probe, late: ProbeTimeout) -> None:
+    def silent(self, probe: Probe, late: ProbeTimeout) -> None:
         """The bot was late."""
 
-    def closed(self, asking: Probe) -> None:
+    def closed(self, probe: Probe) -> None:
         """A table is done."""
 
     def dealt(self) -> None:
@@ -171,28 +171,28 @@ class CheckObserver:
 
 
 class CheckGames(GamesInPlay, GameObserver):
-    """All tables of a check. ``bot`` is the session of the bot under test; ``askings`` are those still open."""
+    """All tables of a check. ``bot`` is the session of the bot under test; ``probes`` are those still open."""
 
     def __init__(self, bot: Callable[[], TurnSession], setting: Setting, observer: CheckObserver) -> None:
         """``setting`` is what tables are made of."""
         super().__init__(self)
         self.observer = observer
-        self.askings: dict[Umpire, Probe] = {}
+        self.probes: dict[Umpire, Probe] = {}
         self._recent: deque[Probe] = deque(maxlen=_RECENT)
         self._batches = 0
         self._sent: list[tuple[PendingTurn, int, int]] = []
         self._bot, self._setting = bot, setting
 
-    def ask(self, position: Position, phase: str, poke: Perturbation | None = None) -> Probe:
+    def ask(self, position: Position, phase: str, perturbation: Perturbation | None = None) -> Probe:
         """Opens a table for one decision; raises ``PositionError``."""
         setting = self._setting
-        if poke is not None and poke.big:
+        if perturbation is not None and perturbation.big:
             position, setting = _at_the_end_of_figures(position), replace(setting, ids=big_id)
         table, seat, outputs = seat_at(position, setting)
-        asking = Probe(table, seat, phase, position.origin, True, poke, position)
-        asking.stated = table.decisions[seat] > 0
-        self._seat(asking, outputs, [])
-        return asking
+        probe = Probe(table, seat, phase, position.origin, True, perturbation, position)
+        probe.stated = table.decisions[seat] > 0
+        self._seat(probe, outputs, [])
+        return probe
 
     def follow(self, position: Position, phase: str) -> Probe:
         """Opens a table at the start of the position's deal: the bot plays, the other seats do as they did.
@@ -200,16 +200,16 @@ class CheckGames(GamesInPlay, GameObserver):
         For a bot that must have played the history. Where it leaves the path, the others play as the house does.
         """
         table, seat, outputs = seat_at(position, self._setting, ask_from=0)
-        asking = Probe(table, seat, phase, position.origin, False, None, position, deals=1)
-        self._seat(asking, outputs, list(position.actions))
-        return asking
+        probe = Probe(table, seat, phase, position.origin, False, None, position, deals=1)
+        self._seat(probe, outputs, list(position.actions))
+        return probe
 
     def retrace(self, course: GamePrefix, phase: str) -> Probe:
         """Opens a table at which the bot is led through a game, to one turn behind its end."""
         table, outputs = course.lay(self._setting)
-        asking = Probe(table, course.seat, phase, "led", False, course=course)
-        self._seat(asking, outputs, [], partial(_as_then, table, course))
-        return asking
+        probe = Probe(table, course.seat, phase, "led", False, course=course)
+        self._seat(probe, outputs, [], partial(_as_then, table, course))
+        return probe
 
     def play(self, match: CheckGame, phase: str) -> Probe:
         """Opens a table for a whole game."""
@@ -220,22 +220,22 @@ class CheckGames(GamesInPlay, GameObserver):
         table.game = Game(match.rules, match.seats, match.dealer, match.scores)
         table.game.deals = match.closed
         origin = f"game {match.number + 1}"
-        asking = Probe(table, match.seat, phase, origin, False, deals=match.deals, match=match, ends_at=match.answers)
-        self._seat(asking, table.start(), [], partial(_any_legal, seed))
-        return asking
+        probe = Probe(table, match.seat, phase, origin, False, deals=match.deals, match=match, ends_at=match.answers)
+        self._seat(probe, table.start(), [], partial(_any_legal, seed))
+        return probe
 
     def _seat(
-        self, asking: Probe, outputs: Sequence[Output], script: list[Action], others: Choose = fallback_move
+        self, probe: Probe, outputs: Sequence[Output], script: list[Action], others: Choose = fallback_move
     ) -> None:
-        table, session = asking.table, self._bot()
+        table, session = probe.table, self._bot()
         other = InProcessPlayer(partial(_scripted, table, script, others) if script else others)
         players: list[Player] = [other] * table.spec.seats
-        players[asking.seat] = session
-        self.askings[table] = asking
+        players[probe.seat] = session
+        self.probes[table] = probe
         self.seated[table] = players
         session.enter_game()
-        if not asking.once:
-            session.news(game_started(table.spec.chairs[asking.seat], table.spec.first_dealer))
+        if not probe.once:
+            session.news(game_started(table.spec.chairs[probe.seat], table.spec.first_dealer))
         self._carry(table, outputs)
         self._serve_local()
 
@@ -244,9 +244,9 @@ class CheckGames(GamesInPlay, GameObserver):
         try:
             message = AnswerBatch(answers, self._positions(answers))
             for answer in answers:
-                asking = self.askings.get(answer.pending.table)
-                if asking is not None:
-                    self._take(asking, answer, message)
+                probe = self.probes.get(answer.pending.table)
+                if probe is not None:
+                    self._take(probe, answer, message)
             self._serve_local()
         except Exception as error:  # noqa: BLE001  # whatever it is, it is told where the check can stop
             self.observer.broken(error)
@@ -261,16 +261,16 @@ class CheckGames(GamesInPlay, GameObserver):
         if len(answers) < 2 or self._batches >= _BATCHES or all(answer_is_legal(one) for one in answers):
             return ()
         self._batches += 1
-        tables = [(self.askings.get(one.pending.table), one.pending.turn) for one in answers]
-        return tuple(self._where(asking, turn) for asking, turn in tables if asking is not None)
+        tables = [(self.probes.get(one.pending.table), one.pending.turn) for one in answers]
+        return tuple(self._where(probe, turn) for probe, turn in tables if probe is not None)
 
     def named(self, game_ids: Iterable[int]) -> list[Probe]:
         """The tables with these ids of a game, also those closed not long ago, in the order of the ids."""
-        known = {one.table.spec.chairs[0].game_id: one for one in (*self._recent, *self.askings.values())}
+        known = {one.table.spec.chairs[0].game_id: one for one in (*self._recent, *self.probes.values())}
         return [known[game] for game in game_ids if game in known]
 
-    def _take(self, asking: Probe, answer: TurnAnswer, message: AnswerBatch) -> None:
-        table, turn, action = asking.table, answer.pending.turn, answer.action
+    def _take(self, probe: Probe, answer: TurnAnswer, message: AnswerBatch) -> None:
+        table, turn, action = probe.table, answer.pending.turn, answer.action
         deal = table.deal
         if table.open is not turn or deal is None:
             return
@@ -279,50 +279,50 @@ class CheckGames(GamesInPlay, GameObserver):
             violation: Violation | None = Violation(action.rule, action.sentence, turn.legal)
         else:
             violation = deal.verify(action)
-        position = self._where(asking, turn) if violation else None
-        courses = (asking.course_so_far(),) if violation else ()
+        position = self._where(probe, turn) if violation else None
+        courses = (probe.course_so_far(),) if violation else ()
         causes = causes_of(deal, answer, message.answers) if violation else frozenset[Cause]()
-        then = asking.course.next(table, turn) if asking.course is not None else None
+        then = probe.course.next(table, turn) if probe.course is not None else None
         if then is not None and violation is None:
             answer = TurnAnswer(answer.pending, then, answer.raw, answer.charged_us)
         outputs = self._outputs(table, turn, answer)
-        ruled = next((one.ruling for one in outputs if isinstance(one, Ruled) and one.ruling.seat == asking.seat), None)
+        ruled = next((one.ruling for one in outputs if isinstance(one, Ruled) and one.ruling.seat == probe.seat), None)
         if ruled is not None and violation is None:
             violation = Violation(ruled.rule, ruled.sentence, ruled.legal)
         fault = ruled.fault if ruled is not None else None
         company, batch = len(message.answers), message.positions if violation else ()
-        heard = ProbeAnswer(asking, turn, action, violation, fault, open_to, company, position, courses, batch, causes)
-        asking.answer = heard
-        asking.answers += 1
-        if asking.once:
+        heard = ProbeAnswer(probe, turn, action, violation, fault, open_to, company, position, courses, batch, causes)
+        probe.answer = heard
+        probe.answers += 1
+        if probe.once:
             self.observer.heard(heard)
-            self.close(asking)
+            self.close(probe)
             return
-        match = asking.match
-        if match is not None and asking.answers == match.hold_at:
-            asking.held = outputs
+        match = probe.match
+        if match is not None and probe.answers == match.hold_at:
+            probe.held = outputs
             self.observer.heard(heard)
             return
         self._carry(table, outputs)
         self.observer.heard(heard)
-        if (asking.course is not None and then is None) or asking.answers == asking.ends_at:
-            self.close(asking)
+        if (probe.course is not None and then is None) or probe.answers == probe.ends_at:
+            self.close(probe)
 
-    def release(self, asking: Probe) -> None:
+    def release(self, probe: Probe) -> None:
         """Lets a game go on that waits after so many answers."""
-        held, asking.held = asking.held, None
+        held, probe.held = probe.held, None
         if held is not None:
-            self._carry(asking.table, held)
+            self._carry(probe.table, held)
             self._serve_local()
 
     def _tell_deal(self, table: Umpire, players: Sequence[Player], closed: DealClosed) -> None:
         """A deal is over; where no more of them were asked for, so is the table."""
         super()._tell_deal(table, players, closed)
-        asking = self.askings.get(table)
-        if asking is not None:
+        probe = self.probes.get(table)
+        if probe is not None:
             self.observer.dealt()
-            if asking.deals is not None and sum(log.outcome is not None for log in table.deals) >= asking.deals:
-                self.close(asking)
+            if probe.deals is not None and sum(log.outcome is not None for log in table.deals) >= probe.deals:
+                self.close(probe)
 
     def _outputs(self, table: Umpire, turn: Turn, answer: TurnAnswer) -> Sequence[Output]:
         action = answer.action
@@ -332,20 +332,20 @@ class CheckGames(GamesInPlay, GameObserver):
 
     def silent(self, silence: Timeout) -> None:
         """The bot was late: the table is closed, and whoever listens decides what to make of it."""
-        asking = self._at(silence.pending.table)
-        if asking is None:
+        probe = self._at(silence.pending.table)
+        if probe is None:
             return
         left = [silence.pending, *self._bot().open.values()]
         tables = [(self._at(pending.table), pending.turn) for pending in left[1:]]
         company = [self._where(other, turn) for other, turn in tables if other is not None]
-        position = asking.last = self._where(asking, silence.pending.turn)
+        position = probe.last = self._where(probe, silence.pending.turn)
         sent = [one.turn.turn_id for one, _, _ in self._sent]
         answered = len(sent) - len(left)
         in_order = sent[answered:] == [one.turn.turn_id for one in left]
-        asking.silent = True
-        self.close(asking)
+        probe.silent = True
+        self.close(probe)
         late = ProbeTimeout(position, company, self._batch(), max(len(sent), len(left)), max(answered, 0), in_order)
-        self.observer.silent(asking, late)
+        self.observer.silent(probe, late)
 
     def note_sent(self) -> None:
         """Notes the turns that have just gone out in one message, and how far their deals were."""
@@ -357,15 +357,15 @@ class CheckGames(GamesInPlay, GameObserver):
         """The positions of all turns of the last message, also of those that were answered."""
         found = [(self._at(one.table), one, dealt, done) for one, dealt, done in self._sent]
         return tuple(
-            snapshot(one.table, dealt, done, one.turn, asking.origin)
-            for asking, one, dealt, done in found
-            if asking is not None
+            snapshot(one.table, dealt, done, one.turn, probe.origin)
+            for probe, one, dealt, done in found
+            if probe is not None
         )
 
     def _at(self, table: Umpire) -> Probe | None:
         """What is asked at a table, or was when it was closed not long ago: the bot still owes an answer to it."""
         recent = (one for one in reversed(self._recent) if one.table is table)
-        return self.askings.get(table) or next(recent, None)
+        return self.probes.get(table) or next(recent, None)
 
     def open_turns(self) -> list[PendingTurn]:
         """The turns that the bot has not answered yet."""
@@ -373,44 +373,44 @@ class CheckGames(GamesInPlay, GameObserver):
 
     def where(self, pending: PendingTurn) -> tuple[Probe, Position] | None:
         """The table and the position of a turn that is open, also where the table was closed and the bot owes an answer."""
-        asking = self._at(pending.table)
-        return None if asking is None else (asking, self._where(asking, pending.turn))
+        probe = self._at(pending.table)
+        return None if probe is None else (probe, self._where(probe, pending.turn))
 
-    def _where(self, asking: Probe, turn: Turn) -> Position:
-        table = asking.table
-        return snapshot(table, len(table.deals) - 1, len(table.deals[-1].actions), turn, asking.origin)
+    def _where(self, probe: Probe, turn: Turn) -> Position:
+        table = probe.table
+        return snapshot(table, len(table.deals) - 1, len(table.deals[-1].actions), turn, probe.origin)
 
     def abandon(self, table: Umpire, sentence: str) -> None:
         """A stall of ours while the bot was late: the decision is asked again, or the game played from its start."""
         del sentence
-        asking = self.askings.get(table)
-        if asking is None:
+        probe = self.probes.get(table)
+        if probe is None:
             return
-        self.close(asking)
-        if asking.once and asking.position is not None:
-            self.ask(asking.position, asking.phase, asking.poke)
-        elif asking.match is not None:
-            self.play(asking.match, asking.phase)
+        self.close(probe)
+        if probe.once and probe.position is not None:
+            self.ask(probe.position, probe.phase, probe.perturbation)
+        elif probe.match is not None:
+            self.play(probe.match, probe.phase)
 
     def lose(self, table: Umpire, player: Player, fault: Fault, sentence: str) -> None:
         """Nobody loses a game in a check: the table is closed, and whoever hears of the fault says what it means."""
         del player, fault, sentence
-        asking = self.askings.get(table)
-        if asking is not None:
-            asking.lost = True
-            self.close(asking)
+        probe = self.probes.get(table)
+        if probe is not None:
+            probe.lost = True
+            self.close(probe)
 
-    def close(self, asking: Probe) -> None:
+    def close(self, probe: Probe) -> None:
         """Ends a table; an open turn of it is not asked any more."""
-        table = asking.table
-        if self.askings.pop(table, None) is None:
+        table = probe.table
+        if self.probes.pop(table, None) is None:
             return
-        self._recent.append(asking)
+        self._recent.append(probe)
         if self.seated.pop(table, None) is not None:
             self._bot().leave_game()
         table.open = None
-        asking.done = True
-        self.observer.closed(asking)
+        probe.done = True
+        self.observer.closed(probe)
 
     def _close(self, table: Umpire, players: Sequence[Player], closed: GameClosed | Voided) -> None:
         """The game is over; where no more of it was wanted, its table is closed already."""
@@ -419,17 +419,17 @@ class CheckGames(GamesInPlay, GameObserver):
 
     def clear(self) -> None:
         """Ends all tables."""
-        for asking in list(self.askings.values()):
-            self.close(asking)
+        for probe in list(self.probes.values()):
+            self.close(probe)
 
     def finished(self, table: Umpire) -> Record | None:
         """A game is over by itself."""
-        asking = self.askings.pop(table, None)
-        if asking is not None:
-            self._recent.append(asking)
-            asking.done = True
-            self.observer.closed(asking)
-        wanted = self._bot().wants_notices and table.result is not None and asking is not None and asking.from_zero
+        probe = self.probes.pop(table, None)
+        if probe is not None:
+            self._recent.append(probe)
+            probe.done = True
+            self.observer.closed(probe)
+        wanted = self._bot().wants_notices and table.result is not None and probe is not None and probe.from_zero
         return write_record(table, {}) if wanted else None
 
 

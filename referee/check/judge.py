@@ -287,7 +287,7 @@ def _exit_code(rows: Sequence[RuleVerdict], complaints: Sequence[str], strict: b
 def reattribute(tally: Coverage) -> None:
     """Breaches go to the rule that was found to blame for them, and those of one mistake to one rule."""
     for score in tally:
-        _forgive_pokes(score, tally)
+        _forgive_perturbations(score, tally)
     for key, blame in tally.blamed.items():
         target = tally.scores.get(blame.rule)
         if target is not None and blame.rule not in tally.waived and tally.scores[key].breaches:
@@ -316,7 +316,7 @@ def _fits(score: ClauseCoverage, cause: str) -> bool:
     return 0 < score.breaches == score.explained.get(cause, (0, frozenset()))[0]
 
 
-def _forgive_pokes(score: ClauseCoverage, tally: Coverage) -> None:
+def _forgive_perturbations(score: ClauseCoverage, tally: Coverage) -> None:
     """A rule of the game that is broken without perturbations as well is no matter of perturbations."""
     without = [
         breach

@@ -1,6 +1,6 @@
 """Stimuli that the contract allows and that seldom occur: each changes one message, and names the clause it is about.
 
-A poked turn is asked beside its plain twin: only what goes wrong with the perturbation and not without it is held against the
+A perturbed turn is asked beside its plain twin: only what goes wrong with the perturbation and not without it is held against the
 clause.
 """
 
@@ -20,7 +20,7 @@ BIGGEST: Final = 2**53 - 1
 
 @dataclass(frozen=True, slots=True)
 class Perturbation:
-    """One stimulus. ``change`` works on the whole message in which the poked turn stands, and on that turn.
+    """One stimulus. ``change`` works on the whole message in which the perturbed turn stands, and on that turn.
 
     ``notices_only``: only for bots that want notices. ``big``: the table has the largest ids and seeds that there are.
     """
@@ -135,7 +135,7 @@ def big_id() -> int:
     return BIGGEST - next(_STEP)
 
 
-def poke_joined(joined: Any) -> None:
+def perturbation_joined(joined: Any) -> None:
     """The same for the answer to Join: an objective of a later version, a rule set nobody knows, unknown fields."""
     joined.objective = 99
     joined.protocol_minor = 7

@@ -34,7 +34,7 @@ a fraction of them, on a machine under load too."""
 
 DEALS_A_GAME = 4
 _TABLES = 96
-_POKED, _POKED_OF_MANY_GAMES, _MANY_GAMES = 3, 1, 3
+_PERTURBED, _PERTURBED_OF_MANY_GAMES, _MANY_GAMES = 3, 1, 3
 _BATCH_SECONDS = 1.0
 """No more turns at once than a bot answers in this time, so that what goes on for some seconds ends with them."""
 
@@ -100,14 +100,14 @@ async def doctor(runner: CheckRunner) -> bool:
     rules = runner.games[0]
     seats = _usual(seats_of(rules, runner.plan.seats))
     for number in range(20):
-        askings = runner.play(
+        probes = runner.play(
             [CheckGame(rules, seats, 0, seats - 1, _master(runner, "doctor"), number, deals=1)], "doctor"
         )
         await runner.settle()
-        if runner.over or any(asking.answers for asking in askings):
+        if runner.over or any(probe.answers for probe in probes):
             break
     runner.recorder.talk = runner.subject.talk.to_json()
-    return any(asking.answers for asking in askings)
+    return any(probe.answers for probe in probes)
 
 
 def _usual(counts: Sequence[int]) -> int:
@@ -147,87 +147,87 @@ async def _in_batches(runner: CheckRunner, positions: Sequence[Position], until:
 # Perturbations.
 
 
-async def pokes(runner: CheckRunner, plan: ProbePlan) -> None:
+async def perturbations(runner: CheckRunner, plan: ProbePlan) -> None:
     """Every stimulus in a few positions of every kind, each beside its plain twin."""
-    wanted = [poke for poke in PERTURBATIONS if poke.rule in runner.recorder.tally.scores]
+    wanted = [perturbation for perturbation in PERTURBATIONS if perturbation.rule in runner.recorder.tally.scores]
     runner.recorder.begin("pokes")
     if not wanted:
         return
     sound = await _sound(runner, plan.all)
-    for poke in wanted:
-        if (poke.notices_only and not runner.session.wants_notices) or (poke.big and runner.plays_all):
+    for perturbation in wanted:
+        if (perturbation.notices_only and not runner.session.wants_notices) or (perturbation.big and runner.plays_all):
             continue
         for position in sound:
-            if runner.over or not await _poke(runner, position, poke):
+            if runner.over or not await _perturbation(runner, position, perturbation):
                 break
 
 
 async def _sound(runner: CheckRunner, positions: Sequence[Position]) -> list[Position]:
     """A few positions of each kind of decision of each game that the bot answers well, in mid-deal if there are such."""
-    poked = _POKED if len(runner.games) < _MANY_GAMES else _POKED_OF_MANY_GAMES
+    perturbed = _PERTURBED if len(runner.games) < _MANY_GAMES else _PERTURBED_OF_MANY_GAMES
     groups: dict[tuple[str, object], list[Position]] = {}
     for position in sorted(positions, key=lambda one: not one.actions):
         groups.setdefault((position.rules.name, position.reached().kind), []).append(position)
     sound: list[Position] = []
     for group in groups.values():
         found: list[Position] = []
-        for start in range(0, min(len(group), 8 * _POKED), poked):
-            if len(found) < poked and not runner.over:
-                step = group[start : start + poked]
+        for start in range(0, min(len(group), 8 * _PERTURBED), perturbed):
+            if len(found) < perturbed and not runner.over:
+                step = group[start : start + perturbed]
                 asked = await runner.ask(step, "pokes")
-                found += [position for position, asking in zip(step, asked, strict=False) if _is_sound(asking)]
-        sound += found[:poked]
+                found += [position for position, probe in zip(step, asked, strict=False) if _is_sound(probe)]
+        sound += found[:perturbed]
     return sound
 
 
-def _is_sound(asking: Probe) -> bool:
-    return asking.answer is not None and asking.answer.violation is None and not (asking.silent or asking.lost)
+def _is_sound(probe: Probe) -> bool:
+    return probe.answer is not None and probe.answer.violation is None and not (probe.silent or probe.lost)
 
 
-async def _poke(runner: CheckRunner, position: Position, poke: Perturbation) -> bool:
+async def _perturbation(runner: CheckRunner, position: Position, perturbation: Perturbation) -> bool:
     """Perturbations one turn; false if that went wrong."""
-    (asking,) = await runner.ask([position], "pokes", poke)
-    if asking.lost:
-        return await _lost_again(runner, position, poke)
-    if asking.silent and not runner.over:  # once late may be the machine's doing
-        (asking,) = await runner.ask([position], "pokes", poke)
-    return _judge_poke(runner, position, poke, asking)
+    (probe,) = await runner.ask([position], "pokes", perturbation)
+    if probe.lost:
+        return await _lost_again(runner, position, perturbation)
+    if probe.silent and not runner.over:  # once late may be the machine's doing
+        (probe,) = await runner.ask([position], "pokes", perturbation)
+    return _judge_perturbation(runner, position, perturbation, probe)
 
 
-async def _lost_again(runner: CheckRunner, position: Position, poke: Perturbation) -> bool:
+async def _lost_again(runner: CheckRunner, position: Position, perturbation: Perturbation) -> bool:
     """A bot that was lost at a perturbation is asked once more; only if it is lost again the perturbation is to blame."""
-    again = await runner.ask([position], "pokes", poke)  # of a bot that is given up nobody knows
+    again = await runner.ask([position], "pokes", perturbation)  # of a bot that is given up nobody knows
     if again and again[0].answer is None:
         runner.losses -= again[0].lost  # which shows the same as the first
-        return _judge_poke(runner, position, poke, again[0])
-    runner.recorder.no_matter_of_the_poke()
-    return bool(again) and _judge_poke(runner, position, poke, again[0])
+        return _judge_perturbation(runner, position, perturbation, again[0])
+    runner.recorder.no_matter_of_the_perturbation()
+    return bool(again) and _judge_perturbation(runner, position, perturbation, again[0])
 
 
-def _judge_poke(runner: CheckRunner, position: Position, poke: Perturbation, asking: Probe) -> bool:
+def _judge_perturbation(runner: CheckRunner, position: Position, perturbation: Perturbation, probe: Probe) -> bool:
     recorder = runner.recorder
-    if _is_sound(asking):
-        recorder.tally.chance(poke.rule, "pokes")
+    if _is_sound(probe):
+        recorder.tally.chance(perturbation.rule, "pokes")
         return True
-    if asking.answer is None and not asking.silent and not asking.lost:
+    if probe.answer is None and not probe.silent and not probe.lost:
         return False
-    recorder.tally.chance(poke.rule, "pokes")
-    answer = asking.answer
-    what = "it did not answer" if asking.silent else "it was gone"
+    recorder.tally.chance(perturbation.rule, "pokes")
+    answer = probe.answer
+    what = "it did not answer" if probe.silent else "it was gone"
     broke = answer.violation if answer else None
     did = broke.sentence if broke else what
-    fault = Fault.TIMEOUT_MOVE if asking.silent else Fault.CRASH if asking.lost else Fault.ILLEGAL_ACTION
-    sentence = f"With {poke.about}: {did[0].lower()}{did[1:].rstrip('.')}. Without that it answers well."
+    fault = Fault.TIMEOUT_MOVE if probe.silent else Fault.CRASH if probe.lost else Fault.ILLEGAL_ACTION
+    sentence = f"With {perturbation.about}: {did[0].lower()}{did[1:].rstrip('.')}. Without that it answers well."
     variant = position.rules.name
     recorder.breach(
-        poke.rule,
+        perturbation.rule,
         fault,
         sentence,
         variant=variant,
-        origin=poke.name,
+        origin=perturbation.name,
         position=position,
         did=did,
-        poke=poke.name,
+        perturbation=perturbation.name,
         because=broke.rule if broke else "",
     )
     return False
@@ -247,7 +247,7 @@ async def long_games(runner: CheckRunner) -> None:
         some = [replace(next(source), answers=MOVES_A_GAME + 1) for _ in range(LEAST - enough)]
         playing = runner.play(some, "long games")
         await runner.settle()
-        enough += sum(asking.answers > MOVES_A_GAME for asking in playing)
+        enough += sum(probe.answers > MOVES_A_GAME for probe in playing)
     runner.recorder.tally.chance("AF-CLOCK-002", "long games", times=enough)
     if runner.over:
         return
@@ -255,7 +255,7 @@ async def long_games(runner: CheckRunner) -> None:
     with runner.further():
         runner.play([next(source)], "long games")
         await runner.settle(asyncio.get_running_loop().time() + runner.plan.seconds)
-        runner.room.clear()
+        runner.tables.clear()
 
 
 async def whole_games(runner: CheckRunner) -> None:
@@ -298,19 +298,17 @@ async def _play_deals(runner: CheckRunner, source: Iterator[CheckGame], wanted: 
 async def _play_on(runner: CheckRunner, started: float, seconds: float, usual: int, phase: str) -> None:
     """Whole games, many at once, for so many seconds; longer for the usual number of deals, but not without end."""
     loop, source = asyncio.get_running_loop(), matches(runner, f"more {phase}")
-    tables = min(
-        _TABLES, runner.session.max_in_flight * 3 // 2 + 1, max(1, int(_BATCH_SECONDS / max(runner.pace, 1e-6)))
-    )
+    most = min(_TABLES, runner.session.max_in_flight * 3 // 2 + 1, max(1, int(_BATCH_SECONDS / max(runner.pace, 1e-6))))
 
     def refill() -> None:
         if runner.recorder.deals >= usual and loop.time() >= started + seconds:
-            runner.room.clear()
+            runner.tables.clear()
             return
-        while len(runner.room.askings) < tables:
+        while len(runner.tables.probes) < most:
             runner.play([next(source)], phase)
 
     await runner.settle(started + PATIENCE * seconds, refill)
-    runner.room.clear()
+    runner.tables.clear()
 
 
 def matches(

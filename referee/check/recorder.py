@@ -1,6 +1,5 @@
 """What happens on the runner, written into the tally and the event log."""
 
-from collections.abc import Callable
 from typing import Any
 
 from referee.check.bot_under_test import CheckedConnection
@@ -35,7 +34,7 @@ _SUSPECTS = 12
 
 
 def courses_before(
-    subject: CheckedConnection | None, room: CheckGames, asking: Probe | None
+    subject: CheckedConnection | None, tables: CheckGames, probe: Probe | None
 ) -> tuple[str, tuple[GamePrefix, ...]]:
     """What the last messages told a bot that is gone, in words, and the games that they were about: news first."""
     if subject is None:
@@ -57,23 +56,30 @@ def courses_before(
     told = ", ".join(dict.fromkeys(news))
     for response in unanswered:
         games += [turn.game_id for turn in response.turns]
-    found = room.named(dict.fromkeys(games))
-    if asking is not None and asking not in found:
-        found.append(asking)
-    suspects = [one for one in found if (one.poke is None and not one.once) or one is asking]
+    found = tables.named(dict.fromkeys(games))
+    if probe is not None and probe not in found:
+        found.append(probe)
+    suspects = [one for one in found if (one.perturbation is None and not one.once) or one is probe]
     courses = tuple(dict.fromkeys(one.course_so_far() for one in suspects[:_SUSPECTS]))
     return f"The last that it was told besides turns: {told}." if told else "", courses
+
+
+class RecorderObserver:
+    """Is told what a recorder notes."""
+
+    def rule_broken(self, key: str) -> None:
+        """The rule with this key was broken."""
 
 
 class Recorder:
     """Keeps tally and log. ``phase`` is the phase that is going on, ``deals`` counts the deals played to their end.
 
-    ``further`` says that more than the least is being asked. ``on_breach`` is told the key of every rule that is broken.
+    ``further`` says that more than the least is being asked.
     """
 
     def __init__(self, log: EventLog) -> None:
         self.log = log
-        self.on_breach: Callable[[str], None] = lambda _key: None
+        self._observer = RecorderObserver()
         self.tally = Coverage(Requirements())
         self.phase = "start"
         self.deals = 0
@@ -84,7 +90,11 @@ class Recorder:
         self.talk: list[dict[str, Any]] = []
         self._batch, self._batch_further = 0, False
         self._subject: CheckedConnection | None = None
-        self._poked: Loss | None = None
+        self._perturbed: Loss | None = None
+
+    def observe(self, observer: RecorderObserver) -> None:
+        """From now on this observer is told: the runner, which is made after its recorder."""
+        self._observer = observer
 
     def begin(self, phase: str, **facts: Any) -> None:
         """A phase begins."""
@@ -128,22 +138,22 @@ class Recorder:
             return
         self.breach("AF-LIFE-001", Fault.START_FAILED, f"Started again, it did not join. {reason}")
 
-    def lost(self, loss: Loss, found: tuple[Probe, Position] | None, room: CheckGames | None) -> None:
+    def lost(self, loss: Loss, found: tuple[Probe, Position] | None, tables: CheckGames | None) -> None:
         """The bot was lost for another reason than silence."""
-        asking, position = found if found is not None else (None, None)
+        probe, position = found if found is not None else (None, None)
         self.log.emit("lost", fault=str(loss.fault), sentence=loss.sentence)
-        if asking is not None and asking.poke is not None:
-            self._poked = loss  # whoever poked judges what came of it
+        if probe is not None and probe.perturbation is not None:
+            self._perturbed = loss  # whoever perturbed judges what came of it
             return
-        if (asking.phase if asking is not None else self.phase) in NOT_COUNTED:
+        if (probe.phase if probe is not None else self.phase) in NOT_COUNTED:
             return
-        told, courses = courses_before(self._subject, room, asking) if room is not None else ("", ())
+        told, courses = courses_before(self._subject, tables, probe) if tables is not None else ("", ())
         rule = "AF-LIFE-004" if loss.fault in _RESOURCES else "AF-LIFE-002"
         if loss.fault is Fault.PROTOCOL:
             rule = "AF-PROTO-004" if "AF-PROTO-004" in loss.sentence else rule
         tail = self.process.tail()[-2000:] if self.process else ""
-        origin = asking.origin if asking else ""
-        phase = IN_A_BATCH if asking is None else STATED if asking.stated else self.phase
+        origin = probe.origin if probe else ""
+        phase = IN_A_BATCH if probe is None else STATED if probe.stated else self.phase
         self.breach(
             rule,
             loss.fault,
@@ -153,13 +163,13 @@ class Recorder:
             position=position,
             did="nothing: it was gone",
             log_tail=tail,
-            company=0 if room is None else len(room.open_turns()),
+            company=0 if tables is None else len(tables.open_turns()),
             courses=courses,
         )
 
-    def no_matter_of_the_poke(self) -> None:
+    def no_matter_of_the_perturbation(self) -> None:
         """The loss at the last perturbation did not come again: the bot was lost there by chance, and that is a breach by itself."""
-        loss, self._poked = self._poked, None
+        loss, self._perturbed = self._perturbed, None
         if loss is not None:
             self.lost(loss, None, None)
 
@@ -184,12 +194,12 @@ class Recorder:
 
     def heard(self, heard: ProbeAnswer) -> None:
         """One answer."""
-        asking, turn, tally = heard.asking, heard.turn, self.tally
+        probe, turn, tally = heard.probe, heard.turn, self.tally
         if heard.violation is not None:
-            asking.broke.add(heard.violation.rule)
-        if asking.phase in NOT_COUNTED:
+            probe.broke.add(heard.violation.rule)
+        if probe.phase in NOT_COUNTED:
             return
-        variant, phase = turn.chair.rules.name, STATED if asking.stated else asking.phase
+        variant, phase = turn.chair.rules.name, STATED if probe.stated else probe.phase
         tally.answers += 1
         tally.chances(_EVERY_ANSWER, phase, further=self.further)
         tally.chances(_EVERY_MESSAGE, self.phase, further=self.further)
@@ -198,9 +208,9 @@ class Recorder:
             tally.unheard(heard.breakable, variant)
         else:
             tally.chances(heard.breakable, phase, variant, further=self.further)
-            if asking.stated:
+            if probe.stated:
                 tally.chance("AF-ROBUST-002", phase, further=self.further)
-        if heard.violation is None or asking.poke is not None:
+        if heard.violation is None or probe.perturbation is not None:
             return
         action = None if isinstance(heard.action, Malformed) else heard.action
         did = heard.violation.sentence if action is None else action_text(turn.kind, action)
@@ -209,7 +219,7 @@ class Recorder:
             heard.fault or Fault.ILLEGAL_ACTION,
             heard.violation.sentence,
             variant=variant,
-            origin=asking.origin,
+            origin=probe.origin,
             position=heard.position,
             action=action,
             did=did,
@@ -234,10 +244,10 @@ class Recorder:
             self.tally.chance("AF-ROBUST-003", self.phase, further=self._batch_further)
         self._batch, self._batch_further = count, self.further
 
-    def late(self, asking: Probe, position: Position) -> None:
+    def late(self, probe: Probe, position: Position) -> None:
         """The bot did not answer in time; what that means is found out later."""
         self._batch = 0
-        self.log.emit("late", phase=asking.phase, origin=position.origin, history=len(position.actions))
+        self.log.emit("late", phase=probe.phase, origin=position.origin, history=len(position.actions))
 
     def dealt(self) -> None:
         """A deal was played to its end."""
@@ -260,4 +270,4 @@ class Recorder:
                 origin=breach.origin, did=breach.did,
             )  # fmt: skip
         if score is not None:
-            self.on_breach(score.requirement.key)
+            self._observer.rule_broken(score.requirement.key)

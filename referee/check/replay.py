@@ -103,10 +103,13 @@ async def _single(runner: CheckRunner, one: StoredWitness) -> ReplayedWitness:
 
 
 async def _position(runner: CheckRunner, one: StoredWitness, tries: int) -> str:
-    losses, poke = runner.losses, next((poke for poke in PERTURBATIONS if poke.name == one.poke), None)
+    losses, perturbation = (
+        runner.losses,
+        next((perturbation for perturbation in PERTURBATIONS if perturbation.name == one.perturbation), None),
+    )
     strays = runner.recorder.tally.others.total()
     for _ in range(tries):
-        asked = await runner.ask([one.position] if one.position else [], "replay", poke, stated=True)
+        asked = await runner.ask([one.position] if one.position else [], "replay", perturbation, stated=True)
         failed = _failure(one, asked)
         if failed:
             return failed
@@ -122,8 +125,8 @@ async def _led(runner: CheckRunner, one: StoredWitness) -> str:
     for course in one.courses:
         if runner.over:
             return "It was gone."
-        asking = await runner.lead(course, "replay")
-        failed = _failure(one, [asking])
+        probe = await runner.lead(course, "replay")
+        failed = _failure(one, [probe])
         if failed:
             return failed
     return ""
@@ -131,12 +134,12 @@ async def _led(runner: CheckRunner, one: StoredWitness) -> str:
 
 def _failure(one: StoredWitness, asked: Sequence[Probe]) -> str:
     """How it failed where it was asked, if it did; what it broke may be another rule where another one is to blame."""
-    for asking in asked:
-        if asking.silent or asking.lost:
-            return "It did not answer." if asking.silent else "It was gone."
-        violation = asking.answer.violation if asking.answer is not None else None
-        if one.rule in asking.broke or (asking.broke and (one.poke or one.rule.startswith("AF-ROBUST-"))):
-            return violation.sentence if violation is not None else f"It broke {', '.join(sorted(asking.broke))}."
+    for probe in asked:
+        if probe.silent or probe.lost:
+            return "It did not answer." if probe.silent else "It was gone."
+        violation = probe.answer.violation if probe.answer is not None else None
+        if one.rule in probe.broke or (probe.broke and (one.perturbation or one.rule.startswith("AF-ROBUST-"))):
+            return violation.sentence if violation is not None else f"It broke {', '.join(sorted(probe.broke))}."
     return ""
 
 

@@ -155,21 +155,21 @@ async def line_lost(runner: CheckRunner) -> None:
     if not runner.subject.ready.is_set():
         tally.waive(_RESTART.rule, "it does not dial again when its line is lost")
         runner.over = "When its line was lost it did not dial again."
-        runner.room.clear()
+        runner.tables.clear()
         return
     losses = runner.losses
-    for asking in playing:
-        runner.room.release(asking)
-        asking.poke, asking.ends_at = _RESTART, asking.answers + 1
+    for probe in playing:
+        runner.tables.release(probe)
+        probe.perturbation, probe.ends_at = _RESTART, probe.answers + 1
     await runner.settle()
-    gone = [asking for asking in playing if asking.silent or asking.lost]
-    answered = sum(asking.ends_at == asking.answers for asking in playing)
+    gone = [probe for probe in playing if probe.silent or probe.lost]
+    answered = sum(probe.ends_at == probe.answers for probe in playing)
     tally.chance(_RESTART.rule, LINE_LOST, times=answered)
     if gone or runner.losses > losses or runner.over:
-        silent = any(asking.silent for asking in playing)
+        silent = any(probe.silent for probe in playing)
         told = f"It dialled again when its line was lost, joined, and {'did not answer' if silent else 'was gone'}."
         fault = Fault.TIMEOUT_MOVE if silent else Fault.CRASH
-        runner.recorder.breach(_RESTART.rule, fault, told, origin=_RESTART.name, poke=_RESTART.name)
+        runner.recorder.breach(_RESTART.rule, fault, told, origin=_RESTART.name, perturbation=_RESTART.name)
 
 
 async def later_lives(runner: CheckRunner, witnesses: Witnesses) -> None:
@@ -198,11 +198,11 @@ async def later_lives(runner: CheckRunner, witnesses: Witnesses) -> None:
 
 async def _second(runner: CheckRunner, witnesses: Witnesses, late: list[ProbeTimeout], *, ended: bool) -> None:
     runner.recorder.begin("second life")
-    runner.subject.poke_joined = not (late or ended) and "AF-ROBUST-001" in runner.recorder.tally.scores
+    runner.subject.perturbation_joined = not (late or ended) and "AF-ROBUST-001" in runner.recorder.tally.scores
     if await runner.start():
         runner.recorder.failed_again(runner.over)
         return
-    if runner.subject.poke_joined:
+    if runner.subject.perturbation_joined:
         await _strange_welcome(runner)
     if late and not runner.over:
         await _ask_alone(runner, late[0])
@@ -216,27 +216,27 @@ async def _second(runner: CheckRunner, witnesses: Witnesses, late: list[ProbeTim
 
 async def _strange_welcome(runner: CheckRunner) -> None:
     """Whether the bot plays on after an answer to Join with things that it does not know."""
-    runner.subject.poke_joined = False
+    runner.subject.perturbation_joined = False
     tally, match = runner.recorder.tally, next(matches(runner, "second life"))
-    asking = await _one_deal(runner, match, WELCOME)
+    probe = await _one_deal(runner, match, WELCOME)
     runner.recorder.begin("second life")
-    if asking.silent or asking.lost:
+    if probe.silent or probe.lost:
         plain = await _one_deal(runner, match, "second life")
         if runner.over or plain.silent or plain.lost:
             return  # it is no matter of the welcome
         await runner.see_off(wire.FAREWELL_REASON_STOPPING, "It is started once more.")
-        runner.subject.poke_joined = True
+        runner.subject.perturbation_joined = True
         if await runner.start():
             runner.recorder.failed_again(runner.over)
             return
-        runner.subject.poke_joined = False
-        asking = await _one_deal(runner, match, WELCOME)
+        runner.subject.perturbation_joined = False
+        probe = await _one_deal(runner, match, WELCOME)
         runner.recorder.begin("second life")
     tally.chance(_JOINED.rule, "second life")
-    if asking.silent or asking.lost:
+    if probe.silent or probe.lost:
         sentence = f"With {_JOINED.about} it did not answer any more. Without that it does."
-        fault = Fault.TIMEOUT_MOVE if asking.silent else Fault.CRASH
-        runner.recorder.breach(_JOINED.rule, fault, sentence, origin=_JOINED.name, poke=_JOINED.name)
+        fault = Fault.TIMEOUT_MOVE if probe.silent else Fault.CRASH
+        runner.recorder.breach(_JOINED.rule, fault, sentence, origin=_JOINED.name, perturbation=_JOINED.name)
 
 
 async def _one_deal(runner: CheckRunner, match: CheckGame, phase: str) -> Probe:
@@ -245,12 +245,12 @@ async def _one_deal(runner: CheckRunner, match: CheckGame, phase: str) -> Probe:
     It is lost to its welcome if it is before its first answer, whether or not a turn was out already.
     """
     runner.recorder.phase = phase
-    asking = runner.room.play(replace(match, deals=1), phase)
-    asking.poke = _JOINED
-    asking.gone_at = 0 if runner.gone else None
+    probe = runner.tables.play(replace(match, deals=1), phase)
+    probe.perturbation = _JOINED
+    probe.gone_at = 0 if runner.gone else None
     await runner.settle()
-    asking.lost = asking.lost or asking.gone_at == 0
-    return asking
+    probe.lost = probe.lost or probe.gone_at == 0
+    return probe
 
 
 async def _ask_alone(runner: CheckRunner, late: ProbeTimeout) -> None:
@@ -262,9 +262,9 @@ async def _ask_alone(runner: CheckRunner, late: ProbeTimeout) -> None:
     runner.recorder.begin("asking alone")
     position, company, first = late.position, late.company, _what_was_late(runner, late)
     for one in 2 * [position, *company]:
-        (asking,) = await runner.ask([one], "retest")
-        if asking.answer is None:
-            await _silent_alone(runner, asking, one, first)
+        (probe,) = await runner.ask([one], "retest")
+        if probe.answer is None:
+            await _silent_alone(runner, probe, one, first)
             return
     batch = late.batch if late.asked > 1 else ()
     times = await _times_late_together(runner, batch)
@@ -316,8 +316,8 @@ def _what_was_late(runner: CheckRunner, late: ProbeTimeout) -> str:
     return f"Of {late.asked} turns in one message it answered {late.answered} and left {left} unanswered for {ms} ms{which}"
 
 
-async def _silent_alone(runner: CheckRunner, asking: Probe, position: Position, first: str) -> None:
-    if asking.stated and not runner.over and await _late_only_without_history(runner, position):
+async def _silent_alone(runner: CheckRunner, probe: Probe, position: Position, first: str) -> None:
+    if probe.stated and not runner.over and await _late_only_without_history(runner, position):
         told = f"{first}, and again so alone; asked all its turns of the deal before, it answers this one too."
         _late(runner, "AF-ROBUST-002", told, position, shown_by="position")
         runner.distrust = True
@@ -349,8 +349,8 @@ async def _late_only_without_history(runner: CheckRunner, position: Position) ->
 
 async def _late_once_more(runner: CheckRunner, position: Position) -> str:
     """Whether the position alone shows it, or only what went before in its life."""
-    (asking,) = await runner.ask([position], "retest")
-    return "position" if asking.silent else "run"
+    (probe,) = await runner.ask([position], "retest")
+    return "position" if probe.silent else "run"
 
 
 async def _third(runner: CheckRunner) -> None:
@@ -364,15 +364,15 @@ async def _third(runner: CheckRunner) -> None:
     await _one_turn_out(runner, playing)
     told = "The referee is shutting down; the games go on later."
     await runner.see_off(wire.FAREWELL_REASON_STOPPING, told, in_mid_game=True)
-    for asking in playing:
-        runner.room.release(asking)
-    before = {asking: asking.answers for asking in playing if not asking.done}
-    for asking in before:
-        asking.poke = None if runner.plays_all else _RESTART
-        asking.ends_at = asking.answers + 1
+    for probe in playing:
+        runner.tables.release(probe)
+    before = {probe: probe.answers for probe in playing if not probe.done}
+    for probe in before:
+        probe.perturbation = None if runner.plays_all else _RESTART
+        probe.ends_at = probe.answers + 1
     runner.recorder.begin("third life")
     if runner.plays_all:
-        runner.room.clear()
+        runner.tables.clear()
         runner.recorder.tally.waive("AF-ROBUST-005", _MEMORY[runner.subject.stateful])
     if await runner.start():
         runner.recorder.failed_again(runner.over)
@@ -401,7 +401,7 @@ async def _until_under_way(runner: CheckRunner, playing: list[Probe]) -> None:
     """Until each game is held where it was to be, or over."""
 
     def look() -> None:
-        if all(asking.done or asking.held is not None for asking in playing):
+        if all(probe.done or probe.held is not None for probe in playing):
             raise _Enough
 
     try:
@@ -412,23 +412,23 @@ async def _until_under_way(runner: CheckRunner, playing: list[Probe]) -> None:
 
 async def _one_turn_out(runner: CheckRunner, playing: list[Probe]) -> None:
     """Lets one game go on, so that the bot has something to think about when Farewell comes; the others wait."""
-    held = [asking for asking in playing if asking.held is not None]
+    held = [probe for probe in playing if probe.held is not None]
     if held:
-        runner.room.release(held[0])
-        runner.host.pump()
+        runner.tables.release(held[0])
+        runner.server.pump()
     for _ in range(_STEPS_TO_SEND):
         if runner.session.open or not runner.session.waiting:
             return
         await asyncio.sleep(0)
 
 
-async def _again(runner: CheckRunner, asking: Probe) -> bool:
+async def _again(runner: CheckRunner, probe: Probe) -> bool:
     """Whether a bot that was late or gone at its first turn is so in another life too: once may be chance, or the machine."""
-    if runner.over or asking.last is None:
+    if runner.over or probe.last is None:
         return not runner.over
-    (again,) = await runner.ask([asking.last], "retest", _RESTART)
-    if again.answer is not None and asking.lost:
-        runner.recorder.no_matter_of_the_poke()
+    (again,) = await runner.ask([probe.last], "retest", _RESTART)
+    if again.answer is not None and probe.lost:
+        runner.recorder.no_matter_of_the_perturbation()
     return again.answer is None
 
 
@@ -441,20 +441,20 @@ async def _go_on(runner: CheckRunner, before: dict[Probe, int]) -> None:
     waiting = dict(before)
 
     def look() -> None:
-        for asking in [one for one, answers in waiting.items() if one.answers > answers]:
-            del waiting[asking]
-            asking.poke = None
+        for probe in [one for one, answers in waiting.items() if one.answers > answers]:
+            del waiting[probe]
+            probe.perturbation = None
             runner.recorder.tally.chance(_RESTART.rule, "third life")
-            runner.room.close(asking)
-        if any(asking.silent or asking.lost for asking in waiting):
-            runner.room.clear()
+            runner.tables.close(probe)
+        if any(probe.silent or probe.lost for probe in waiting):
+            runner.tables.clear()
 
     await runner.settle(refill=look)
     look()
-    for asking in waiting:
-        if (asking.lost or asking.silent) and await _again(runner, asking):
-            what = "did not answer" if asking.silent else "was gone"
+    for probe in waiting:
+        if (probe.lost or probe.silent) and await _again(runner, probe):
+            what = "did not answer" if probe.silent else "was gone"
             told = f"Started again in the middle of a game, it {what} at the first turn of it."
-            fault = Fault.TIMEOUT_MOVE if asking.silent else Fault.CRASH
-            runner.recorder.breach(_RESTART.rule, fault, told, origin=asking.origin, poke=_RESTART.name)
+            fault = Fault.TIMEOUT_MOVE if probe.silent else Fault.CRASH
+            runner.recorder.breach(_RESTART.rule, fault, told, origin=probe.origin, perturbation=_RESTART.name)
             return

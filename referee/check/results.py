@@ -189,7 +189,7 @@ class Breach:
 
     ``position`` is where it happened, ``None`` where no single decision was to blame. ``did`` is the bot's answer as
     people read it, ``phase`` and ``origin`` say when, ``number`` is how many answers it had given before. With a
-    ``poke``, ``because`` is the rule of the game that the answer to it broke. ``company`` is how many answers came in
+    ``perturbation``, ``because`` is the rule of the game that the answer to it broke. ``company`` is how many answers came in
     the same message (0 where there was none), ``batch`` their positions if they are known, ``courses`` the games that
     may have led there, ``causes`` what would explain the answer. ``shown_by`` says by what it was shown again during
     the check: "position", "batch", "game" or "run"; empty if by nothing so far. ``further``: it was found in what is
@@ -206,7 +206,7 @@ class Breach:
     action: int | None = None
     further: bool = False
     did: str = ""
-    poke: str = ""
+    perturbation: str = ""
     because: str = ""
     number: int = 0
     talk: tuple[dict[str, Any], ...] = ()

@@ -13,12 +13,12 @@ import referee
 from referee.check.attribution import find_blame
 from referee.check.judge import Baseline, CheckExit, Judgement, RuleVerdict, judge
 from referee.check.plan import Plan
-from referee.check.probes import at_random, directed, doctor, long_games, pokes, probe_plan, whole_games
+from referee.check.probes import at_random, directed, doctor, long_games, perturbations, probe_plan, whole_games
 from referee.check.recorder import Recorder
 from referee.check.requirements import SelectionError, cannot_arise, requirements
 from referee.check.restarts import endurance, later_lives, leave_again, line_lost
 from referee.check.results import Coverage, Event, EventLog
-from referee.check.runner import CheckRunner
+from referee.check.runner import BrokenAgainError, CheckRunner
 from referee.check.sampling import seat_counts, seats_of
 from referee.check.shrink import Witnesses
 from referee.check.witness import witness_json, write_witness
@@ -47,10 +47,6 @@ class Result:
         return self.recorder.tally
 
 
-class _BrokenAgain(Exception):
-    """The rule that was looked for is broken."""
-
-
 async def examine(plan: Plan, log: EventLog, *, until: str = "") -> Result:
     """Checks a bot; ``until`` is the key of a rule: once that is broken, nothing more is asked.
 
@@ -61,14 +57,13 @@ async def examine(plan: Plan, log: EventLog, *, until: str = "") -> Result:
     recorder = Recorder(log)
     result = Result(plan, recorder)
     started = asyncio.get_running_loop().time()
-    async with CheckRunner.set_up(plan, recorder) as runner:
+    async with CheckRunner.set_up(plan, recorder, until) as runner:
         result.not_ready = await runner.start()
         if result.not_ready:
             recorder.talk = runner.subject.talk.to_json()
             return result
         _open_tally(runner, result)
-        recorder.on_breach = lambda key: runner.stop(_BrokenAgain()) if key == until else None
-        with contextlib.suppress(_BrokenAgain):
+        with contextlib.suppress(BrokenAgainError):
             await _all_lives(runner, result)
         if recorder.stumble:
             recorder.tally.flaky["AF-LIFE-001"] = f"{recorder.stumble} Started once more it joined."
@@ -119,7 +114,7 @@ async def _first_life(runner: CheckRunner, result: Result) -> None:
         asked = requirements(runner.games, plan.selection)
         work = probe_plan(runner.games, plan.seats, asked, plan.seed)
         await directed(runner, work)
-        await pokes(runner, work)
+        await perturbations(runner, work)
         await long_games(runner)
         await whole_games(runner)
         await at_random(runner, plan.seconds, plan.deals)

@@ -1,4 +1,4 @@
-"""Where a bot is put to the test: its process, its stream, the room with its tables, and what is to be done when it is
+"""Where a bot is put to the test: its process, its stream, its tables, and what is to be done when it is
 lost. ``ask`` and ``play`` open tables, ``settle`` waits until they are done.
 """
 
@@ -25,7 +25,7 @@ from referee.check.games import CheckGame, CheckGames, CheckObserver, Probe, Pro
 from referee.check.perturbations import Perturbation
 from referee.check.plan import Plan
 from referee.check.position import GamePrefix, Position, PositionError, Setting
-from referee.check.recorder import NOT_COUNTED, Recorder
+from referee.check.recorder import NOT_COUNTED, Recorder, RecorderObserver
 from referee.check.sampling import seats_of
 from referee.net.connection import REMOTE_LATENCY_US, JoinTerms, TurnSession
 from referee.net.server import local_address
@@ -43,7 +43,11 @@ MOST_SILENCES = 2
 _TICK_S = 0.01
 
 
-class CheckRunner(CheckObserver, BotObserver):
+class BrokenAgainError(Exception):
+    """The rule is broken after which nothing more is to be asked."""
+
+
+class CheckRunner(CheckObserver, BotObserver, RecorderObserver):
     """One bot on the test runner. ``over`` says why no more can be asked; empty while all is well.
 
     ``starts`` counts how often it has joined, ``silences`` holds every decision that it was late for, ``late`` the last
@@ -52,8 +56,10 @@ class CheckRunner(CheckObserver, BotObserver):
     asked for more than the least.
     """
 
-    def __init__(self, plan: Plan, recorder: Recorder) -> None:
-        self.plan, self.recorder = plan, recorder
+    def __init__(self, plan: Plan, recorder: Recorder, until: str = "") -> None:
+        """``until`` is the key of a rule: once that is broken, ``settle`` raises ``BrokenAgainError``."""
+        self.plan, self.recorder, self._until = plan, recorder, until
+        recorder.observe(self)
         self.games: tuple[RuleSet, ...] = plan.games
         self.over = ""
         self.distrust = False
@@ -68,10 +74,10 @@ class CheckRunner(CheckObserver, BotObserver):
         self._error: BaseException | None = None
         self._changed = asyncio.Event()
         self.setting = Setting(lambda: self._chance.getrandbits(53) or 1, self._number, plan.limits)
-        self.room = CheckGames(lambda: self.session, self.setting, self)
+        self.tables = CheckGames(lambda: self.session, self.setting, self)
         token = plan.token or secrets.token_urlsafe(24)
-        self.subject = CheckedConnection(token, self._terms(), self.room.answered, self)
-        self.host = CheckServer(self.room, self.subject, self)
+        self.subject = CheckedConnection(token, self._terms(), self.tables.answered, self)
+        self.server = CheckServer(self.tables, self.subject, self)
         self.supervisor: CheckSupervisor
 
     @property
@@ -111,17 +117,17 @@ class CheckRunner(CheckObserver, BotObserver):
 
     @classmethod
     @contextlib.asynccontextmanager
-    async def set_up(cls, plan: Plan, recorder: Recorder) -> AsyncIterator[Self]:
+    async def set_up(cls, plan: Plan, recorder: Recorder, until: str = "") -> AsyncIterator[Self]:
         """A runner with its endpoint open. At the end nothing of the bot is left. Raises ``OSError`` if the endpoint cannot be had."""
         folder = new_folder()
         try:
-            runner = cls(plan, recorder)
+            runner = cls(plan, recorder, until)
             wanted = f"tcp:{plan.listen}" if plan.command is None else local_address(folder / "bot.sock")
             owner = None if plan.command is None else runner.subject
-            async with runner.host.serve(wanted, owner=owner) as endpoint:
-                runner.host.admit(runner.subject)
+            async with runner.server.serve(wanted, owner=owner) as endpoint:
+                runner.server.admit(runner.subject)
                 runner._attend(endpoint.address, folder)
-                watch = asyncio.create_task(runner.host.watch())
+                watch = asyncio.create_task(runner.server.watch())
                 try:
                     yield runner
                 finally:
@@ -134,7 +140,7 @@ class CheckRunner(CheckObserver, BotObserver):
     def _attend(self, address: str, folder: Path) -> None:
         plan, command = self.plan, self.plan.command
         if command is None:
-            self.supervisor = RemoteCheckSupervisor(self.subject, self.room, self, plan.wait_seconds)
+            self.supervisor = RemoteCheckSupervisor(self.subject, self.tables, self, plan.wait_seconds)
         else:
 
             def start() -> BotProcess:
@@ -150,15 +156,15 @@ class CheckRunner(CheckObserver, BotObserver):
                 self.recorder.launched(process)
                 return process
 
-            self.supervisor = LocalCheckSupervisor(self.subject, self.room, self, start, plan.start_seconds)
+            self.supervisor = LocalCheckSupervisor(self.subject, self.tables, self, start, plan.start_seconds)
 
     async def start(self) -> str:
         """Has the bot join; what went wrong, or an empty text."""
         self.subject.fresh()
-        self.host.wrong_token, self._ending = "", False
+        self.server.wrong_token, self._ending = "", False
         failure = await self.supervisor.begin()
         if failure:
-            failure = f"{self.host.wrong_token} {failure}".strip()
+            failure = f"{self.server.wrong_token} {failure}".strip()
             self.over = failure
         else:
             self.starts += 1
@@ -194,7 +200,7 @@ class CheckRunner(CheckObserver, BotObserver):
         self,
         positions: Iterable[Position],
         phase: str,
-        poke: Perturbation | None = None,
+        perturbation: Perturbation | None = None,
         *,
         stated: bool = False,
         until_late: bool = False,
@@ -206,20 +212,20 @@ class CheckRunner(CheckObserver, BotObserver):
         """
         if self.over:
             return []
-        askings = []
+        probes = []
         for position in positions:
             follows = self.subject.stateful if stated else self.plays_all
-            asking = self.room.follow(position, phase) if follows else self.room.ask(position, phase, poke)
-            if poke is not None and asking.table.open is not None:
-                self.host.pokes[asking.table.open.turn_id] = poke
-            askings.append(asking)
+            probe = self.tables.follow(position, phase) if follows else self.tables.ask(position, phase, perturbation)
+            if perturbation is not None and probe.table.open is not None:
+                self.server.perturbations[probe.table.open.turn_id] = perturbation
+            probes.append(probe)
 
         def look() -> None:
-            if any(asking.silent for asking in askings):
-                self.room.clear()
+            if any(probe.silent for probe in probes):
+                self.tables.clear()
 
         await self.settle(refill=look if until_late else None)
-        return askings
+        return probes
 
     @property
     def plays_all(self) -> bool:
@@ -229,20 +235,20 @@ class CheckRunner(CheckObserver, BotObserver):
     async def lead(self, course: GamePrefix, phase: str = "retest") -> Probe:
         """Leads the bot through a game by itself, to one turn behind its end, and sees whether it is still there."""
         losses = self.losses
-        asking = self.room.retrace(course, phase)
+        probe = self.tables.retrace(course, phase)
         await self.settle()
         if not self.over and self.losses == losses:  # the last news may have come without a turn
             try:
-                self.room.ask(course.begin(), phase)
+                self.tables.ask(course.begin(), phase)
             except PositionError:
-                return asking  # its first deal ended before anybody was asked
+                return probe  # its first deal ended before anybody was asked
             await self.settle()
-        asking.lost = asking.lost or (self.losses > losses and not asking.silent)
-        return asking
+        probe.lost = probe.lost or (self.losses > losses and not probe.silent)
+        return probe
 
     def play(self, matches: Iterable[CheckGame], phase: str) -> list[Probe]:
         """Opens tables for whole games; ``settle`` waits for them."""
-        return [] if self.over else [self.room.play(match, phase) for match in matches]
+        return [] if self.over else [self.tables.play(match, phase) for match in matches]
 
     @contextlib.contextmanager
     def further(self) -> Iterator[None]:
@@ -271,13 +277,13 @@ class CheckRunner(CheckObserver, BotObserver):
                 continue
             if refill is not None:
                 refill()
-            if not self.room.askings and not self._ending:
+            if not self.tables.probes and not self._ending:
                 return
             left = None if until is None else until - loop.time()
             if left is not None and left <= 0:
                 return
             self._changed.clear()
-            self.host.pump()
+            self.server.pump()
             pause = left if refill is None else min(_TICK_S, left or _TICK_S)
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._changed.wait(), pause)
@@ -287,10 +293,10 @@ class CheckRunner(CheckObserver, BotObserver):
     def _mistrust(self) -> None:
         """From now on the bot plays every deal itself, those that wait to be asked included."""
         self.distrust = True
-        for asking in [one for one in self.room.askings.values() if one.stated and one.poke is None]:
-            self.room.close(asking)
-            if asking.position is not None:
-                self.room.follow(asking.position, asking.phase)
+        for probe in [one for one in self.tables.probes.values() if one.stated and one.perturbation is None]:
+            self.tables.close(probe)
+            if probe.position is not None:
+                self.tables.follow(probe.position, probe.phase)
 
     # What the tables tell, and what is told of the bot.
 
@@ -302,7 +308,7 @@ class CheckRunner(CheckObserver, BotObserver):
         """The recorder counts it."""
         self.recorder.dealt()
 
-    def closed(self, asking: Probe) -> None:  # noqa: ARG002
+    def closed(self, probe: Probe) -> None:  # noqa: ARG002
         """``settle`` looks whether that was the last."""
         self._changed.set()
 
@@ -312,21 +318,26 @@ class CheckRunner(CheckObserver, BotObserver):
 
     def sent(self, turns: int) -> None:
         """What the bot holds is kept, for when it is late."""
-        self.room.note_sent()
+        self.tables.note_sent()
         self.recorder.batch(turns, self.session.max_in_flight)
 
-    def silent(self, asking: Probe, late: ProbeTimeout) -> None:
+    def silent(self, probe: Probe, late: ProbeTimeout) -> None:
         """The bot was late: it is ended, for what it says from now on could mean anything."""
         self.late = late
-        if asking.poke is None and asking.phase not in NOT_COUNTED:
+        if probe.perturbation is None and probe.phase not in NOT_COUNTED:
             self.silences.append(late)
-            self.recorder.late(asking, late.position)
+            self.recorder.late(probe, late.position)
         self._ending = True
         self.supervisor.lost(NO_ANSWER)
 
     def broken(self, error: BaseException) -> None:
         """Ends the check: that is no verdict on the bot."""
         self.stop(error)
+
+    def rule_broken(self, key: str) -> None:
+        """Ends the check, if this is the rule that it waits for."""
+        if key == self._until:
+            self.stop(BrokenAgainError(key))
 
     def stop(self, error: BaseException) -> None:
         """Has ``settle`` raise this as soon as it can."""
@@ -342,9 +353,9 @@ class CheckRunner(CheckObserver, BotObserver):
         """``settle`` starts it again."""
         self._ending = False
         self._losses.append(loss)
-        for asking in self.room.askings.values():
-            if asking.gone_at is None:
-                asking.gone_at = asking.answers
+        for probe in self.tables.probes.values():
+            if probe.gone_at is None:
+                probe.gone_at = probe.answers
         self._changed.set()
 
     async def _recover(self, loss: Loss) -> None:
@@ -355,20 +366,20 @@ class CheckRunner(CheckObserver, BotObserver):
         timed_out = loss.fault is Fault.TIMEOUT_MOVE
         if not timed_out:
             lone = session.lone()
-            found = self.room.where(lone) if lone is not None else None
+            found = self.tables.where(lone) if lone is not None else None
             if found is not None:
                 found[0].lost, found[0].last = True, found[1]
-                self.room.close(found[0])
-                if found[0].stated and found[0].poke is None:
+                self.tables.close(found[0])
+                if found[0].stated and found[0].perturbation is None:
                     self._mistrust()
-            self.recorder.lost(loss, found, self.room)
+            self.recorder.lost(loss, found, self.tables)
         session.lost_stream(cautious=not timed_out)
         if self.losses > MOST_LOSSES or len(self.silences) >= MOST_SILENCES:
             self.over = f"It was lost {self.losses} times." if not timed_out else "It did not answer, more than once."
         elif await self.start():
             self.recorder.failed_again(self.over)
         if self.over:
-            self.room.clear()
+            self.tables.clear()
 
 
 @cache

@@ -71,7 +71,7 @@ class Witnesses:
         for score in broken:
             best = score.simplest()[0]
             self.of[score.requirement.key] = Witness(score.requirement.key, best, shown_by=best.shown_by)
-            if best.fault in _NOT_AGAIN or best.poke:
+            if best.fault in _NOT_AGAIN or best.perturbation:
                 continue
             todo += [(score, breach, smaller) for breach in _candidates(score) for smaller in _smaller(breach)]
         asked = await runner.ask([position for _, _, position in todo for _ in range(TRIES)], "shrinking")
@@ -131,10 +131,16 @@ class Witnesses:
 async def _reproduce(runner: CheckRunner, witness: Witness) -> None:
     """By its position, by its batch, else by leading the bot through each of the games that may have led there."""
     breach = witness.breach
-    poke = next((poke for poke in PERTURBATIONS if poke.name == breach.poke), None)
-    if breach.position is not None and breach.fault is not Fault.TIMEOUT_MOVE and (poke is not None or not breach.poke):
-        (asking,) = await runner.ask([breach.position], "confirming", poke, stated=True)
-        if fails(asking, breach.rule, breach.fault) or (poke is not None and _is_wrong(asking)):
+    perturbation = next(
+        (perturbation for perturbation in PERTURBATIONS if perturbation.name == breach.perturbation), None
+    )
+    if (
+        breach.position is not None
+        and breach.fault is not Fault.TIMEOUT_MOVE
+        and (perturbation is not None or not breach.perturbation)
+    ):
+        (probe,) = await runner.ask([breach.position], "confirming", perturbation, stated=True)
+        if fails(probe, breach.rule, breach.fault) or (perturbation is not None and _is_wrong(probe)):
             witness.tries = witness.broke = 1
             witness.shown_by = "position"
             return
@@ -153,8 +159,8 @@ async def _reproduce(runner: CheckRunner, witness: Witness) -> None:
             return
 
 
-def _is_wrong(asking: Probe) -> bool:
-    return bool(asking.broke) or asking.lost or asking.silent
+def _is_wrong(probe: Probe) -> bool:
+    return bool(probe.broke) or probe.lost or probe.silent
 
 
 def _candidates(score: ClauseCoverage) -> list[Breach]:
@@ -191,5 +197,5 @@ def _can_be(position: Position) -> bool:
     return True
 
 
-def _breaks(asking: Probe, rule: str) -> bool:
-    return rule in asking.broke
+def _breaks(probe: Probe, rule: str) -> bool:
+    return rule in probe.broke

@@ -67,7 +67,7 @@ class StoredWitness:
     digest: str
     edition: str
     position: Position | None
-    poke: str
+    perturbation: str
     shown_by: str
     batch: tuple[Position, ...]
     courses: tuple[GamePrefix, ...]
@@ -103,7 +103,7 @@ def witness_json(
         "referee": referee.__version__,
         "phase": breach.phase,
         "origin": breach.origin,
-        "poke": breach.poke,
+        "poke": breach.perturbation,
         "needs": ALONE if alone else _NEEDS[witness.shown_by],
         "shown_by": witness.shown_by,
         "asked_again": {"tries": witness.tries, "broke": witness.broke, "fresh": witness.fresh},

@@ -356,7 +356,7 @@ _QUICK_GAMES: Final = 500
 """The standings of more games take longer than one waits without a word."""
 _STOPPED_GAMES: Final = 2_000
 _STOPPED_BOTS: Final = 40
-"""Whoever stops a league of more games or bots does not wait for its standings: the command that prints them is told."""
+"""Of more games or bots than these, a stopped league prints no standings but the command that does: nobody wants to wait."""
 
 
 def _table_of_stopped(store: Store, league: League, output: OutputFormat, console: Console) -> Standings | None:

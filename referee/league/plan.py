@@ -3,8 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Self
 
 from referee import deals
+from referee.league.schedule.schedule import Fixture
 from referee.net.connection import START_SECONDS
 from referee.rules import RuleSet
 from referee.sandbox.command import Command
@@ -49,6 +51,18 @@ class GamePlan:
     slots: tuple[int, ...]
     redeal: int = 0
     excused: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, fixture: Fixture, redeal: int = 0) -> Self:
+        """The game of a fixture, with the packs of this redeal."""
+        return cls(
+            fixture_id=fixture.id,
+            set_id=fixture.set_id,
+            rotation=fixture.rotation,
+            seats=fixture.seats,
+            slots=fixture.slots,
+            redeal=redeal,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,10 +4,10 @@ First what they need of one finished game: its *summary*, which the store keeps 
 """
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from referee.league.league import League
 from referee.league.luck_baseline import replay_by_fallback
@@ -121,30 +121,30 @@ def closed_sets(sets: Iterable[SetRow], games: Iterable[GameRow]) -> list[list[P
 def tallies(sets: Sequence[SetRow], games: Iterable[GameRow]) -> dict[str, FaultCounts]:
     """What is counted for each entrant outside the results, over scored sets."""
     scored = {row.id for row in sets if row.state == "SCORED"}
-    counts: dict[str, dict[str, Any]] = {}
+    counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    times: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for game in games:
         summary = game.summary
         if summary["set"] not in scored:
             continue
         for seat, key in enumerate(summary["entrants"]):
-            count = counts.setdefault(key, {"times": {}})
-            for name in ("bids_made", "bids_set_back", "illegal", "time_outs", "lost"):
-                count[name] = count.get(name, 0) + summary[name][seat]
-            for bucket, number in summary["times"][seat].items():
-                count["times"][bucket] = count["times"].get(bucket, 0) + number
-    return {key: _tally(count) for key, count in counts.items()}
+            counts[key].update({name: summary[name][seat] for name in _COUNTED})
+            times[key].update(summary["times"][seat])
+    return {
+        key: FaultCounts(
+            bids_made=count["bids_made"],
+            bids_set_back=count["bids_set_back"],
+            illegal_actions=count["illegal"],
+            time_outs=count["time_outs"],
+            crashes=count["lost"],
+            decision_ms_median=quantile_ms(times[key], 0.5),
+            decision_ms_p99=quantile_ms(times[key], 0.99),
+        )
+        for key, count in counts.items()
+    }
 
 
-def _tally(count: Mapping[str, Any]) -> FaultCounts:
-    return FaultCounts(
-        bids_made=count["bids_made"],
-        bids_set_back=count["bids_set_back"],
-        illegal_actions=count["illegal"],
-        time_outs=count["time_outs"],
-        crashes=count["lost"],
-        decision_ms_median=quantile_ms(count["times"], 0.5),
-        decision_ms_p99=quantile_ms(count["times"], 0.99),
-    )
+_COUNTED: Final = ("bids_made", "bids_set_back", "illegal", "time_outs", "lost")
 
 
 def standings_of(store: Store, league: League, resamples: int | None = None) -> Standings:
@@ -165,14 +165,15 @@ def table_from(
     known = list(games)
     options: dict[str, Any] = {} if resamples is None else {"resamples": resamples}
     keys, shape = [entrant.key for entrant in league.entrants], league.shape
+    format_ = format_of(shape)
     table = standings(
         closed_sets(sets, known),
         tallies(sets, known),
         measure=shape.objective,
         entrants=keys,
         seed=league.commitment,
-        certainty_at_any_look=format_of(shape).certainty(shape),
-        yardstick=format_of(shape).yardstick(keys),
+        certainty_at_any_look=format_.certainty(shape),
+        yardstick=format_.yardstick(keys),
         **options,
     )
     tables = {planned.id: planned.table for planned in schedule.sets}

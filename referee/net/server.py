@@ -36,13 +36,41 @@ from referee.sandbox.usage import UsageMeter
 from referee.umpire.faults import Fault
 from referee.umpire.umpire import Umpire
 
-DELAY_SECONDS: Final = 1.0
+_LOG = logging.getLogger(__name__)
+SERVICE = "allfours.v1.RefereeService"
+
+STRANGERS: Final = 256
+"""Connections at a time to the server for remote bots whose peers have shown no token, and one more for each bot."""
+
+CONNECTIONS_A_BOT: Final = 2
+"""Connections of one bot at a time on which it plays or has played: the newest ends the oldest."""
+
+OWN_CONNECTIONS: Final = 16
+"""Connections at a time to a local bot's own server on which nothing has been played."""
+
+_STRANGER_S, _OWN_STRANGER_S = 10.0, 60.0
+_STRANGER_BYTES, _OWN_STRANGER_BYTES = 32 * 1024, 256 * 1024
+_STRANGER_UNITS = 200
+_YOUNG_S = 2.0
+_BURST, _UNITS_A_SECOND = 4_000, 500.0
+_TICK_S = 0.05
+_PARTING_S = 2.0
+_LINGER_S = 0.003
+_STALL_US = 20_000
+NO_CONTEST_STALL_US = 250_000
+_NEVER_US = 1 << 62
+_NO_SUCH_TOKEN = "no session has this token"
+
+# Streams with a token that nobody has: they wait for their refusal, and are told of in one line a minute. Nobody is locked
+# out by them: who has a right token is let in at once, from whatever address.
+
+REFUSAL_SECONDS: Final = 1.0
 """How long such a stream waits for its refusal."""
 
-PERIOD_US: Final = 60_000_000
+WRONG_TOKENS_US: Final = 60_000_000
 """Microseconds between two lines at least."""
 
-WAITING: Final = 64
+MOST_REFUSALS: Final = 64
 """So many wait at a time at most; those beyond are refused at once, for a held stream costs memory."""
 
 _PEERS: Final = 32
@@ -69,16 +97,16 @@ class WrongTokens:
 
     async def slow(self) -> None:
         """Waits before a refusal, unless very many do."""
-        if self._waiting < WAITING:
+        if self._waiting < MOST_REFUSALS:
             self._waiting += 1
             try:
-                await asyncio.sleep(DELAY_SECONDS)
+                await asyncio.sleep(REFUSAL_SECONDS)
             finally:
                 self._waiting -= 1
 
     def look(self, now_us: int) -> None:
         """Tells what has come since the last line, if that is a minute ago."""
-        if self._untold and (self._told_us is None or now_us - self._told_us >= PERIOD_US):
+        if self._untold and (self._told_us is None or now_us - self._told_us >= WRONG_TOKENS_US):
             self._told_us = now_us
             self.close()
 
@@ -110,30 +138,7 @@ def host_of(peer: str) -> str:
     return clean or "somewhere"
 
 
-_LOG = logging.getLogger(__name__)
-SERVICE = "allfours.v1.RefereeService"
-
-STRANGERS: Final = 256
-"""Connections at a time to the server for remote bots whose peers have shown no token, and one more for each bot."""
-
-CONNECTIONS_A_BOT: Final = 2
-"""Connections of one bot at a time on which it plays or has played: the newest ends the oldest."""
-
-OWN_CONNECTIONS: Final = 16
-"""Connections at a time to a local bot's own server on which nothing has been played."""
-
-_STRANGER_S, _OWN_STRANGER_S = 10.0, 60.0
-_STRANGER_BYTES, _OWN_STRANGER_BYTES = 32 * 1024, 256 * 1024
-_STRANGER_UNITS = 200
-_YOUNG_S = 2.0
-_BURST, _UNITS_A_SECOND = 4_000, 500.0
-_TICK_S = 0.05
-_PARTING_S = 2.0
-_LINGER_S = 0.003
-_STALL_US = 20_000
-NO_CONTEST_STALL_US = 250_000
-_NEVER_US = 1 << 62
-_NO_SUCH_TOKEN = "no session has this token"
+# The server.
 
 
 def monotonic_us() -> int:
@@ -160,7 +165,7 @@ class ServerObserver:
 class GameServer:
     """The connections of a process and their games in play. ``serve`` opens an endpoint, ``watch`` keeps the clocks.
 
-    ``asked_at_once`` bounds how many bots think at the same time (a competitive clock); 0 = no bound. Guests ``at_home``
+    ``asked_at_once`` bounds how many bots think at the same time (a competitive clock); 0 = no bound. Connections ``at_home``
     have an endpoint of their own, and are let in at no other. The watch is due at ``due_us``.
     """
 
@@ -540,9 +545,9 @@ class Endpoint(Http2Service, ConnectionObserver):
 class _Play(BotStream, CallHandler):
     """One stream from start to end. No exception's text ever leaves it."""
 
-    def __init__(self, host: GameServer, connection: BotConnection, call: RpcCall) -> None:
+    def __init__(self, server: GameServer, connection: BotConnection, call: RpcCall) -> None:
         super().__init__()
-        self._host, self._connection, self._call = host, connection, call
+        self._server, self._connection, self._call = server, connection, call
         self._ended: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._error: BaseException | None = None
 
@@ -577,21 +582,21 @@ class _Play(BotStream, CallHandler):
 
     def message(self, data: bytes) -> None:
         """One message of the bot."""
-        host, connection = self._host, self._connection
+        server, connection = self._server, self._connection
         if self._ended.done():
             return
         try:
-            host.look()
+            server.look()
             connection.receive(self, data)
-            host.games_in_play.touched.add(connection.session)  # it may be idle now, with turns waiting
-            host.made_room()
-            host.pump()
+            server.games_in_play.touched.add(connection.session)  # it may be idle now, with turns waiting
+            server.made_room()
+            server.pump()
         except Exception as error:  # noqa: BLE001  # told by _run
             self._error = error
             self._end("failed")
 
     async def _run(self) -> None:
-        call, connection, host = self._call, self._connection, self._host
+        call, connection, server = self._call, self._connection, self._server
         writer: asyncio.Future[Any] = asyncio.ensure_future(self._write())
         ended: asyncio.Future[Any] = self._ended
         try:
@@ -602,12 +607,12 @@ class _Play(BotStream, CallHandler):
             if error is not None:
                 _LOG.error("a stream of %s ends by an error of the referee", connection.terms.name, exc_info=error)
                 connection.spoiled()
-                host.failed(connection)
+                server.failed(connection)
         finally:
             self.close()
             connection.disconnect(self)
-            host.made_room()
-            host.pump()
+            server.made_room()
+            server.pump()
             writer.cancel()
         cut = self._ended.done() and self._ended.result() == "cut"
         last_words = _LastWords()
@@ -628,7 +633,7 @@ class _Play(BotStream, CallHandler):
             self._call.send(wire.PlayResponse(joined=self._connection.greeting()).SerializeToString())
         while not self.over:
             last = self.farewell is not None
-            data = self._host.next_message(self._connection, self)
+            data = self._server.next_message(self._connection, self)
             if data is None:
                 self.wake.clear()
                 await self.wake.wait()

@@ -211,7 +211,7 @@ def test_one_crash_among_other_losses_is_an_error(faults: tuple[Fault, ...]) -> 
     assert verdict(counted, "AF-LIFE-002") is Verdict.ERROR
 
 
-def test_a_poke_is_not_blamed_for_what_happens_without_it() -> None:
+def test_a_perturbation_is_not_blamed_for_what_happens_without_it() -> None:
     counted = tally("AF-BID-001", "AF-ROBUST-006")
     counted.chance("AF-ROBUST-006", "pokes", times=6)
     counted.breach(breach("AF-ROBUST-006", because="AF-BID-001", variant="auction-pitch", phase="pokes"))

@@ -138,13 +138,7 @@ def record_of(players: Mapping[str, Player], *, fixture: int = 0, **shape: Any) 
     """The record of one game of a league that is kept nowhere. ``shape`` goes to ``league_text``."""
     definition = parse_definition(league_text(list(players), **shape))
     planned = plan(definition.shape(), roster(list(players)).entrants).fixtures[fixture]
-    game = GamePlan(
-        fixture_id=planned.id,
-        set_id=planned.set_id,
-        rotation=planned.rotation,
-        seats=planned.seats,
-        slots=planned.slots,
-    )
+    game = GamePlan.of(planned)
     league = LeaguePlan(
         league=definition.tournament.name,
         master=deals.seeded_master(str(definition.schedule.seed)),

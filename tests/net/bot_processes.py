@@ -61,7 +61,7 @@ async def until(look: Callable[[], bool]) -> None:
             await asyncio.sleep(0.005)
 
 
-class Camp:
+class BotProcesses:
     """Folders, a socket that listens, and the bots that were started here."""
 
     def __init__(self, folder: Path) -> None:
@@ -78,14 +78,14 @@ class Camp:
         self.bots: list[BotProcess] = []
 
     def command(self, program: str, *, environment: Mapping[str, str] | None = None) -> Command:
-        """A Python program as a bot. Every process of it carries the word of this camp in its command line."""
+        """A Python program as a bot. Every process of it carries the word of this place in its command line."""
         (self.bot_folder / "bot.py").write_text(dedent(program))
         return Command(
             argv=("python", "bot.py", self.word), folder=self.bot_folder, name="bad", environment=environment or {}
         )
 
     def start(self, program: str | Command, sandbox: Policy, limits: ResourceLimits | None = None) -> BotProcess:
-        """Starts a bot of this camp."""
+        """Starts a bot of this place."""
         command = self.command(program) if isinstance(program, str) else program
         bot = launch(
             command,
@@ -117,7 +117,7 @@ class Camp:
         return bot
 
     def processes(self) -> list[int]:
-        """All living processes of this camp's bots, whatever became of their marker or session."""
+        """All living processes of this place's bots, whatever became of their marker or session."""
         return [pid for pid in processes() if self.word.encode() in command_line(pid) and not is_dead(pid)]
 
     def run(self, story: Callable[[], Awaitable[None]]) -> None:
@@ -167,10 +167,10 @@ def is_dead(pid: int) -> bool:
     return one is None or one.dead
 
 
-def run_referee(camp: Camp, sandbox: str, last: str) -> int:
+def run_referee(bots_here: BotProcesses, sandbox: str, last: str) -> int:
     """Runs a referee of its own process, which starts a bot and then does `last`. Returns its exit code."""
-    camp.command(LEAVES_A_CHILD.replace("ENVIRONMENT", "os.environ") + HOLD)
-    argv = [sys.executable, "-c", REFEREE, str(camp.bot_folder), camp.word, camp.address, sandbox, last]
+    bots_here.command(LEAVES_A_CHILD.replace("ENVIRONMENT", "os.environ") + HOLD)
+    argv = [sys.executable, "-c", REFEREE, str(bots_here.bot_folder), bots_here.word, bots_here.address, sandbox, last]
     return subprocess.run(argv, timeout=PATIENCE, check=False).returncode
 
 

@@ -1,5 +1,5 @@
 """Fixtures for the tests of connections and supervisors: those of bot processes."""
 
-from tests.sandbox.conftest import camp, sandbox, short_waits
+from tests.sandbox.conftest import bots_here, sandbox, short_waits
 
-__all__ = ["camp", "sandbox", "short_waits"]
+__all__ = ["bots_here", "sandbox", "short_waits"]

@@ -17,8 +17,8 @@ from referee.net.http2 import Budget, Http2Connection, Http2Server, Http2Service
 from referee.protocol import wire
 from referee.umpire.faults import Fault
 from tests.badbots import attacks, http2
-from tests.inn import JOIN, SHORT, Inn, dial, hear, say, tell, until
 from tests.program import PATIENCE
+from tests.served_games import JOIN, SHORT, ServedGames, dial, hear, say, tell, until
 from tests.tls import write_pair
 from tests.umpires import new_table
 
@@ -42,17 +42,17 @@ def news(number: int) -> wire.Notice:
 
 @pytest.mark.parametrize("address", ["", TCP], ids=["local", "remote"])
 def test_a_bot_that_makes_no_room_is_late_and_hung_by_its_clock(tmp_path: Path, address: str) -> None:
-    async def story(inn: Inn) -> None:
-        deaf = inn.connection("deaf", move_us=50_000)
-        async with inn.endpoint(None if address else deaf, address) as endpoint:
+    async def story(served: ServedGames) -> None:
+        deaf = served.connection("deaf", move_us=50_000)
+        async with served.endpoint(None if address else deaf, address) as endpoint:
             with contextlib.closing(http2.connect(endpoint.address, http2.NO_WINDOW)) as line:
                 line.sendall(joining(deaf.token))
                 await until(deaf.ready.is_set)
                 for number in (1, 2):
-                    inn.book.games_in_play.open(new_table(number, limits=SHORT), [deaf.session] * 2)
-                inn.host.pump()
-                await until(lambda: bool(inn.hung))
-                assert inn.hung == [deaf]
+                    served.book.games_in_play.open(new_table(number, limits=SHORT), [deaf.session] * 2)
+                served.server.pump()
+                await until(lambda: bool(served.hung))
+                assert served.hung == [deaf]
 
     assert {ruling.rule for _, ruling in tell(tmp_path, story).book.rulings} == {"AF-CLOCK-001"}
 
@@ -70,22 +70,22 @@ def test_a_bot_that_is_asked_nothing_has_to_read_what_it_is_told(
     now = 1_000_000
     monkeypatch.setattr(server, "monotonic_us", lambda: now)
 
-    async def story(inn: Inn) -> None:
+    async def story(served: ServedGames) -> None:
         nonlocal now
-        deaf = inn.connection("deaf", move_us=1_000_000)
-        async with inn.endpoint(deaf) as endpoint:
+        deaf = served.connection("deaf", move_us=1_000_000)
+        async with served.endpoint(deaf) as endpoint:
             settings = struct.pack(">HI", 4, room)
             with contextlib.closing(http2.connect(endpoint.address, settings)) as line:
                 line.sendall(joining(deaf.token))
                 await until(deaf.ready.is_set)
                 sent = 0
-                while not inn.faults:
+                while not served.faults:
                     deaf.session.news(news(sent))
                     sent += 1
-                    inn.host.games_in_play.touched.add(deaf.session)
+                    served.server.games_in_play.touched.add(deaf.session)
                     now += 50_000
-                    inn.host.due_us = now
-                    inn.host.tick()
+                    served.server.due_us = now
+                    served.server.tick()
                     reads(line)
                     await asyncio.sleep(0)
                     assert sent < 1000
@@ -102,31 +102,31 @@ def test_time_in_which_the_referee_did_not_look_is_not_the_readers(
     now = 1_000_000
     monkeypatch.setattr(server, "monotonic_us", lambda: now)
 
-    async def story(inn: Inn) -> None:
+    async def story(served: ServedGames) -> None:
         nonlocal now
-        slow = inn.connection("slow")
-        async with inn.endpoint(slow) as endpoint:
+        slow = served.connection("slow")
+        async with served.endpoint(slow) as endpoint:
             with contextlib.closing(http2.connect(endpoint.address, http2.NO_WINDOW)) as line:
                 line.sendall(joining(slow.token))
                 await until(lambda: slow.stream is not None and slow.stream.unread() is not None)
                 for _ in range(50):
                     now += 60_000_000
-                    inn.host.tick()
+                    served.server.tick()
 
     assert not tell(tmp_path, story, watched=False).faults
 
 
 def test_who_reads_late_gets_everything_in_order(tmp_path: Path) -> None:
-    async def story(inn: Inn) -> None:
-        late = inn.connection("late")
-        async with inn.endpoint(late) as endpoint:
+    async def story(served: ServedGames) -> None:
+        late = served.connection("late")
+        async with served.endpoint(late) as endpoint:
             with contextlib.closing(http2.connect(endpoint.address, http2.NO_WINDOW)) as line:
                 line.sendall(joining(late.token))
                 await until(late.ready.is_set)
                 for number in range(500):
                     late.session.news(news(number))
-                    inn.host.games_in_play.touched.add(late.session)
-                    inn.host.pump()
+                    served.server.games_in_play.touched.add(late.session)
+                    served.server.pump()
                     await asyncio.sleep(0)
                 give(line, 1, 1_000_000)
                 give(line, 0, 1_000_000)
@@ -157,9 +157,9 @@ def messages(line: socket.socket, enough: Callable[[list[wire.PlayResponse]], bo
 def test_a_endpoint_closes_behind_a_bot_that_reads_nothing(tmp_path: Path) -> None:
     """It used to wait for such a stream for ever."""
 
-    async def story(inn: Inn) -> None:
-        deaf, good = inn.connection("deaf"), inn.connection("good")
-        async with inn.endpoint(address=TCP) as endpoint, dial(endpoint, good.token) as call:
+    async def story(served: ServedGames) -> None:
+        deaf, good = served.connection("deaf"), served.connection("good")
+        async with served.endpoint(address=TCP) as endpoint, dial(endpoint, good.token) as call:
             with contextlib.closing(http2.connect(endpoint.address, http2.NO_WINDOW)) as line:
                 line.sendall(joining(deaf.token))
                 await until(deaf.ready.is_set)
@@ -181,12 +181,12 @@ GROWTH_MIB = 24
 def test_an_attack_is_cut_off_and_costs_neither_memory_nor_anybody_elses_game(tmp_path: Path, kind: str) -> None:
     """By a bot at its own endpoint, by a stranger and by a remote bot at the endpoint for all; others play on and are let in."""
 
-    async def story(inn: Inn) -> None:
-        local, remote = inn.connection("local"), inn.connection("remote")
-        player, late = inn.connection("player"), inn.connection("late")
+    async def story(served: ServedGames) -> None:
+        local, remote = served.connection("local"), served.connection("remote")
+        player, late = served.connection("player"), served.connection("late")
         async with (
-            inn.endpoint(local) as own,
-            inn.endpoint(address=TCP) as endpoint,
+            served.endpoint(local) as own,
+            served.endpoint(address=TCP) as endpoint,
             dial(endpoint, player.token) as call,
         ):
             await say(call, JOIN)
@@ -200,15 +200,15 @@ def test_an_attack_is_cut_off_and_costs_neither_memory_nor_anybody_elses_game(tm
             ):
                 await carry_out(address, kind, token)
                 assert resident_mib() < before + GROWTH_MIB
-            inn.deal(1, player, player)
+            served.deal(1, player, player)
             assert (await hear(call)).turns
             async with dial(endpoint, late.token) as other:
                 await say(other, JOIN)
                 assert (await hear(other)).joined.name == "late"
 
-    inn = tell(tmp_path, story)
-    assert {name for name, _, _ in inn.faults} <= {"local", "remote"}
-    assert {fault for _, fault, _ in inn.faults} <= {Fault.PROTOCOL}
+    served = tell(tmp_path, story)
+    assert {name for name, _, _ in served.faults} <= {"local", "remote"}
+    assert {fault for _, fault, _ in served.faults} <= {Fault.PROTOCOL}
 
 
 async def carry_out(address: str, kind: str, token: str) -> None:
@@ -247,10 +247,10 @@ FLOODS = [
 
 @pytest.mark.parametrize("kind", FLOODS)
 def test_a_flood_at_its_own_endpoint_breaks_the_protocol(tmp_path: Path, kind: str) -> None:
-    async def story(inn: Inn) -> None:
-        async with inn.endpoint(inn.connection("bad")) as endpoint:
+    async def story(served: ServedGames) -> None:
+        async with served.endpoint(served.connection("bad")) as endpoint:
             await carry_out(endpoint.address, kind, "")
-            await until(lambda: bool(inn.faults))
+            await until(lambda: bool(served.faults))
 
     faults = tell(tmp_path, story).faults
     assert {(name, fault) for name, fault, _ in faults} == {("bad", Fault.PROTOCOL)}
@@ -258,16 +258,16 @@ def test_a_flood_at_its_own_endpoint_breaks_the_protocol(tmp_path: Path, kind: s
 
 
 def test_a_flood_of_a_remote_bot_breaks_the_protocol(tmp_path: Path) -> None:
-    async def story(inn: Inn) -> None:
-        bad = inn.connection("bad")
-        async with inn.endpoint(address=TCP) as endpoint:
+    async def story(served: ServedGames) -> None:
+        bad = served.connection("bad")
+        async with served.endpoint(address=TCP) as endpoint:
             with contextlib.closing(http2.connect(endpoint.address)) as line:
                 line.sendall(http2.joining(bad.token))
                 await until(bad.ready.is_set)
                 http2.drain(line)
                 with contextlib.suppress(OSError):
                     await asyncio.to_thread(pour, line, http2.frame(http2.PING, 0, 0, b"whistled") * 500)
-            await until(lambda: bool(inn.faults))
+            await until(lambda: bool(served.faults))
 
     assert [(name, fault) for name, fault, _ in tell(tmp_path, story).faults] == [("bad", Fault.PROTOCOL)]
 
@@ -284,9 +284,9 @@ def pour(line: socket.socket, data: bytes) -> None:
 def test_those_with_a_token_get_in_however_many_strangers_hold_connections(tmp_path: Path) -> None:
     """Twice as many as are let be, renewed as they are ended."""
 
-    async def story(inn: Inn) -> None:
-        bots = [inn.connection(f"bot-{number}") for number in range(20)]
-        async with inn.endpoint(address=TCP) as endpoint, contextlib.AsyncExitStack() as stack:
+    async def story(served: ServedGames) -> None:
+        bots = [served.connection(f"bot-{number}") for number in range(20)]
+        async with served.endpoint(address=TCP) as endpoint, contextlib.AsyncExitStack() as stack:
             strangers = stack.enter_context(contextlib.ExitStack())
             before = handles()
             for bot in bots:
@@ -298,8 +298,8 @@ def test_those_with_a_token_get_in_however_many_strangers_hold_connections(tmp_p
             assert handles() < before + 2 * server.STRANGERS + server.STRANGERS + 200  # theirs, ours, and those of gRPC
             assert all(bot.ready.is_set() for bot in bots)
 
-    inn = tell(tmp_path, story)
-    assert inn.faults == []
+    served = tell(tmp_path, story)
+    assert served.faults == []
 
 
 def handles() -> int:
@@ -307,9 +307,9 @@ def handles() -> int:
 
 
 def test_all_bots_may_dial_in_at_once_and_be_slow_to_say_who_they_are(tmp_path: Path) -> None:
-    async def story(inn: Inn) -> None:
-        bots = [inn.connection(f"bot-{number}") for number in range(2 * server.STRANGERS)]
-        async with inn.endpoint(address=TCP) as endpoint:
+    async def story(served: ServedGames) -> None:
+        bots = [served.connection(f"bot-{number}") for number in range(2 * server.STRANGERS)]
+        async with served.endpoint(address=TCP) as endpoint:
             with contextlib.ExitStack() as stack:
                 lines = [stack.enter_context(contextlib.closing(http2.connect(endpoint.address))) for _ in bots]
                 for bot, line in zip(bots, lines, strict=True):
@@ -322,9 +322,9 @@ def test_all_bots_may_dial_in_at_once_and_be_slow_to_say_who_they_are(tmp_path: 
 def test_a_stranger_has_little_time_and_a_bot_all_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "_STRANGER_S", 0.0)
 
-    async def story(inn: Inn) -> None:
-        bot = inn.connection("bot")
-        async with inn.endpoint(address=TCP) as endpoint, dial(endpoint, bot.token) as call:
+    async def story(served: ServedGames) -> None:
+        bot = served.connection("bot")
+        async with served.endpoint(address=TCP) as endpoint, dial(endpoint, bot.token) as call:
             await say(call, JOIN)
             await hear(call)
             with contextlib.closing(http2.dial(endpoint.address)) as silent:
@@ -341,8 +341,8 @@ def test_who_does_not_finish_the_handshake_of_tls_is_a_stranger_like_others(
     monkeypatch.setattr(server, "_STRANGER_S", 0.0)
     credentials = server_credentials(write_pair(tmp_path))
 
-    async def story(inn: Inn) -> None:
-        async with inn.endpoint(address="tls:localhost:0", credentials=credentials) as endpoint:
+    async def story(served: ServedGames) -> None:
+        async with served.endpoint(address="tls:localhost:0", credentials=credentials) as endpoint:
             for said in (b"", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(200), http2.PREFACE):
                 with contextlib.closing(http2.dial(endpoint.address)) as line:
                     line.settimeout(PATIENCE)

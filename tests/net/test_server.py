@@ -20,8 +20,8 @@ from referee.net.server import SERVICE
 from referee.protocol import wire
 from referee.rules.conduct_clauses import STRAYS
 from referee.umpire.faults import Fault
-from tests.inn import JOIN, Code, Inn, dial, end_of, hear, play_on, say, tell, until
 from tests.program import PATIENCE
+from tests.served_games import JOIN, Code, ServedGames, dial, end_of, hear, play_on, say, tell, until
 from tests.tls import CERTIFICATE, write_pair
 
 # Who is let in
@@ -29,56 +29,56 @@ from tests.tls import CERTIFICATE, write_pair
 
 @pytest.mark.parametrize("token", ["", "wrong", "token-of-good ", "Bearer token-of-good", "x" * 4000])
 def test_nobody_is_let_in_without_the_right_token(tmp_path: Path, token: str) -> None:
-    async def story(inn: Inn) -> None:
-        async with inn.endpoint(inn.connection("good")) as endpoint, dial(endpoint, token) as call:
+    async def story(served: ServedGames) -> None:
+        async with served.endpoint(served.connection("good")) as endpoint, dial(endpoint, token) as call:
             assert await end_of(call) == (Code.UNAUTHENTICATED, "no session has this token")
 
-    inn = tell(tmp_path, story)
-    assert (inn.faults, inn.losses) == ([], [])
-    assert inn.connections[0].streams == 0
+    served = tell(tmp_path, story)
+    assert (served.faults, served.losses) == ([], [])
+    assert served.connections[0].streams == 0
 
 
 def test_wrong_tokens_at_the_server_for_remote_bots_are_told_and_keep_no_right_one_out(tmp_path: Path) -> None:
     """While a hundred of them wait for their refusal, a bot joins at once."""
 
-    async def story(inn: Inn) -> None:
-        good = inn.connection("good")
-        async with inn.endpoint(address="tcp:127.0.0.1:0") as endpoint, contextlib.AsyncExitStack() as stack:
+    async def story(served: ServedGames) -> None:
+        good = served.connection("good")
+        async with served.endpoint(address="tcp:127.0.0.1:0") as endpoint, contextlib.AsyncExitStack() as stack:
             wrong = [await stack.enter_async_context(dial(endpoint, f"guess-{number}")) for number in range(100)]
             ends = [asyncio.ensure_future(end_of(call)) for call in wrong]
             async with dial(endpoint, good.token) as call:
                 await say(call, JOIN)
                 assert (await hear(call)).joined.name == "good"
             assert {code for code, _ in await asyncio.gather(*ends)} == {Code.UNAUTHENTICATED}
-        inn.host.wrong_tokens.close()
-        assert inn.host.wrong_tokens.total == 100
+        served.server.wrong_tokens.close()
+        assert served.server.wrong_tokens.total == 100
 
-    inn = tell(tmp_path, story)
-    assert (inn.faults, inn.connections[0].streams) == ([], 1)
-    told = inn.wrong
+    served = tell(tmp_path, story)
+    assert (served.faults, served.connections[0].streams) == ([], 1)
+    told = served.wrong
     assert told[0].startswith("A stream with a token that no bot of this league has, from 127.0.0.1: refused.")
     assert told[1].startswith("99 streams with a token")
     assert len(told) == 2
 
 
 def test_a_token_of_another_at_ones_own_endpoint_is_a_breach_of_policy(tmp_path: Path) -> None:
-    async def story(inn: Inn) -> None:
-        bad, victim = inn.connection("bad"), inn.connection("victim")
-        async with inn.endpoint(bad) as endpoint, inn.endpoint(victim) as home, dial(home, victim.token) as fine:
+    async def story(served: ServedGames) -> None:
+        bad, victim = served.connection("bad"), served.connection("victim")
+        async with served.endpoint(bad) as endpoint, served.endpoint(victim) as home, dial(home, victim.token) as fine:
             await say(fine, JOIN)
             assert (await hear(fine)).joined.name == "victim"
             async with dial(endpoint, victim.token) as call:
                 assert await end_of(call) == (Code.UNAUTHENTICATED, "no session has this token")
             assert victim.ready.is_set()  # it has not been taken over
 
-    inn = tell(tmp_path, story)
-    assert inn.faults == [("bad", Fault.POLICY, "It came with the token of another session.")]
+    served = tell(tmp_path, story)
+    assert served.faults == [("bad", Fault.POLICY, "It came with the token of another session.")]
 
 
 def test_a_local_bot_is_not_let_in_at_the_endpoint_of_the_remote_ones(tmp_path: Path) -> None:
-    async def story(inn: Inn) -> None:
-        local, remote = inn.connection("local"), inn.connection("remote")
-        async with inn.endpoint(local), inn.endpoint(address="tcp:127.0.0.1:0") as endpoint:
+    async def story(served: ServedGames) -> None:
+        local, remote = served.connection("local"), served.connection("remote")
+        async with served.endpoint(local), served.endpoint(address="tcp:127.0.0.1:0") as endpoint:
             async with dial(endpoint, local.token) as call:
                 assert (await end_of(call))[0] is Code.UNAUTHENTICATED
             async with dial(endpoint, remote.token) as call:
@@ -90,26 +90,26 @@ def test_a_local_bot_is_not_let_in_at_the_endpoint_of_the_remote_ones(tmp_path: 
 
 @pytest.mark.parametrize("address", ["", "tcp:127.0.0.1:0"], ids=["unix", "tcp"])
 def test_two_bots_play_a_game_and_are_sent_off(tmp_path: Path, address: str) -> None:
-    async def story(inn: Inn) -> None:
-        ann, bob = inn.connection("ann"), inn.connection("bob")
-        async with inn.endpoint(ann, address) as one, inn.endpoint(bob, address) as two:
+    async def story(served: ServedGames) -> None:
+        ann, bob = served.connection("ann"), served.connection("bob")
+        async with served.endpoint(ann, address) as one, served.endpoint(bob, address) as two:
             assert address == "" or not one.address.endswith(":0")
             async with dial(one, ann.token) as a, dial(two, bob.token) as b:
                 bots = [asyncio.ensure_future(play_on(call)) for call in (a, b)]
                 await say(a, JOIN)
                 await say(b, JOIN)
                 await asyncio.gather(ann.ready.wait(), bob.ready.wait())
-                inn.deal(1, ann, bob)
-                await until(lambda: not inn.book.games_in_play.seated)
+                served.deal(1, ann, bob)
+                await until(lambda: not served.book.games_in_play.seated)
                 for connection in (ann, bob):
                     connection.leave(wire.FAREWELL_REASON_FINISHED, "All games are over.")
                 assert [(await bot).reason for bot in bots] == [wire.FAREWELL_REASON_FINISHED] * 2
                 await a.done_writing()
                 assert await end_of(a) == (Code.OK, "")
 
-    inn = tell(tmp_path, story)
-    assert list(inn.book.records) == ["game-1"]
-    assert (inn.faults, inn.losses, inn.book.rulings) == ([], [], [])
+    served = tell(tmp_path, story)
+    assert list(served.book.records) == ["game-1"]
+    assert (served.faults, served.losses, served.book.rulings) == ([], [], [])
 
 
 def test_who_does_not_half_close_after_farewell_is_not_waited_for(
@@ -117,9 +117,9 @@ def test_who_does_not_half_close_after_farewell_is_not_waited_for(
 ) -> None:
     monkeypatch.setattr(server, "_PARTING_S", 0.05)
 
-    async def story(inn: Inn) -> None:
-        connection = inn.connection("slow")
-        async with inn.endpoint(connection) as endpoint, dial(endpoint, connection.token) as call:
+    async def story(served: ServedGames) -> None:
+        connection = served.connection("slow")
+        async with served.endpoint(connection) as endpoint, dial(endpoint, connection.token) as call:
             await say(call, JOIN)
             await hear(call)
             connection.leave(wire.FAREWELL_REASON_FINISHED, "All games are over.")
@@ -131,9 +131,9 @@ def test_who_does_not_half_close_after_farewell_is_not_waited_for(
 def test_over_tls_a_bot_needs_the_certificate(tmp_path: Path) -> None:
     pair = write_pair(tmp_path)
 
-    async def story(inn: Inn) -> None:
-        connection = inn.connection("remote")
-        async with inn.endpoint(address="tls:localhost:0", credentials=server_credentials(pair)) as endpoint:
+    async def story(served: ServedGames) -> None:
+        connection = served.connection("remote")
+        async with served.endpoint(address="tls:localhost:0", credentials=server_credentials(pair)) as endpoint:
             assert endpoint.address.startswith("tls:localhost:")
             trusted = grpc.ssl_channel_credentials(CERTIFICATE.encode())
             async with dial(endpoint, connection.token, credentials=trusted) as call:
@@ -155,9 +155,9 @@ def test_a_missing_certificate_is_an_error_that_names_the_file(tmp_path: Path) -
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_an_address_that_cannot_be_had_is_an_error_that_names_it(tmp_path: Path) -> None:
-    async def story(inn: Inn) -> None:
+    async def story(served: ServedGames) -> None:
         with pytest.raises(OSError, match=r"cannot listen at unix:.*/missing/door\.sock"):
-            async with inn.host.serve(f"unix:{tmp_path}/missing/door.sock"):
+            async with served.server.serve(f"unix:{tmp_path}/missing/door.sock"):
                 pass
 
     tell(tmp_path, story)
@@ -169,12 +169,12 @@ def test_an_address_that_cannot_be_had_is_an_error_that_names_it(tmp_path: Path)
 def test_a_second_stream_takes_over_and_the_first_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "_PARTING_S", 0.05)
 
-    async def story(inn: Inn) -> None:
-        connection = inn.connection("twice")
-        async with inn.endpoint(connection) as endpoint, dial(endpoint, connection.token) as first:
+    async def story(served: ServedGames) -> None:
+        connection = served.connection("twice")
+        async with served.endpoint(connection) as endpoint, dial(endpoint, connection.token) as first:
             await say(first, JOIN)
             await hear(first)
-            inn.deal(1, connection, connection)
+            served.deal(1, connection, connection)
             asked = (await hear(first)).turns[0].turn_id
             async with dial(endpoint, connection.token) as second:
                 await say(second, JOIN)
@@ -184,15 +184,15 @@ def test_a_second_stream_takes_over_and_the_first_is_told(tmp_path: Path, monkey
                 assert (await hear(second)).HasField("joined")
                 again = await hear(second)
                 assert [turn.turn_id for turn in again.turns] == [asked]
-            await until(lambda: inn.losses == ["twice"])
+            await until(lambda: served.losses == ["twice"])
 
     tell(tmp_path, story)
 
 
 def test_a_thousand_streams_are_a_breach_of_protocol(tmp_path: Path) -> None:
-    async def story(inn: Inn) -> None:
-        connection = inn.connection("many")
-        async with inn.endpoint(connection) as endpoint, contextlib.AsyncExitStack() as stack:
+    async def story(served: ServedGames) -> None:
+        connection = served.connection("many")
+        async with served.endpoint(connection) as endpoint, contextlib.AsyncExitStack() as stack:
             calls = []
             for _ in range(20):  # a bound of ours holds after six; the rest is the same
                 calls.append(await stack.enter_async_context(dial(endpoint, connection.token)))
@@ -201,16 +201,16 @@ def test_a_thousand_streams_are_a_breach_of_protocol(tmp_path: Path) -> None:
             ends = [await end_of(call) for call in calls[6:]]
             assert (Code.RESOURCE_EXHAUSTED, "too many streams") in ends
 
-    inn = tell(tmp_path, story)
-    assert inn.faults == [("many", Fault.PROTOCOL, "It opened 6 streams; 5 a game are enough.")]
+    served = tell(tmp_path, story)
+    assert served.faults == [("many", Fault.PROTOCOL, "It opened 6 streams; 5 a game are enough.")]
 
 
 def test_what_an_ended_process_still_sends_neither_takes_the_place_of_the_next_nor_counts_against_it(
     tmp_path: Path,
 ) -> None:
-    async def story(inn: Inn) -> None:
-        connection = inn.connection("again")
-        async with inn.endpoint(connection) as endpoint:
+    async def story(served: ServedGames) -> None:
+        connection = served.connection("again")
+        async with served.endpoint(connection) as endpoint:
             before = connection.token
             connection.renew()
             async with dial(endpoint, connection.token) as new:
@@ -219,7 +219,7 @@ def test_what_an_ended_process_still_sends_neither_takes_the_place_of_the_next_n
                 for _ in range(STRAYS + 1):
                     async with dial(endpoint, before) as late:
                         assert await end_of(late) == (Code.UNAUTHENTICATED, "no session has this token")
-                assert (connection.ready.is_set(), inn.faults, inn.losses) == (True, [], [])
+                assert (connection.ready.is_set(), served.faults, served.losses) == (True, [], [])
 
     tell(tmp_path, story)
 
@@ -227,37 +227,37 @@ def test_what_an_ended_process_still_sends_neither_takes_the_place_of_the_next_n
 def test_nothing_goes_to_a_stream_that_another_has_followed(tmp_path: Path) -> None:
     """The writer of a stream that was hung up may still be about to look for more."""
 
-    async def story(inn: Inn) -> None:
-        connection = inn.connection("again")
+    async def story(served: ServedGames) -> None:
+        connection = served.connection("again")
         old, new = BotStream(), BotStream()
         connection.connect(old)
         connection.hang_up()
         connection.connect(new)
         connection.receive(new, JOIN.SerializeToString())
-        inn.deal(1, connection, connection)
-        assert inn.host.next_message(connection, old) is None
-        assert inn.host.next_message(connection, new) is not None
+        served.deal(1, connection, connection)
+        assert served.server.next_message(connection, old) is None
+        assert served.server.next_message(connection, new) is not None
 
     tell(tmp_path, story)
 
 
 def test_the_end_of_a_stream_before_farewell_is_a_loss(tmp_path: Path) -> None:
-    async def story(inn: Inn) -> None:
-        connection = inn.connection("leaves")
-        async with inn.endpoint(connection) as endpoint, dial(endpoint, connection.token) as call:
+    async def story(served: ServedGames) -> None:
+        connection = served.connection("leaves")
+        async with served.endpoint(connection) as endpoint, dial(endpoint, connection.token) as call:
             await say(call, JOIN)
             await hear(call)
             await call.done_writing()  # half-closes, and lives
             assert await end_of(call) == (Code.OK, "")
-            await until(lambda: bool(inn.losses))
+            await until(lambda: bool(served.losses))
 
     assert tell(tmp_path, story).losses == ["leaves"]
 
 
 def test_a_stream_that_the_referee_ends_says_so(tmp_path: Path) -> None:
-    async def story(inn: Inn) -> None:
-        connection = inn.connection("hung")
-        async with inn.endpoint(connection) as endpoint, dial(endpoint, connection.token) as call:
+    async def story(served: ServedGames) -> None:
+        connection = served.connection("hung")
+        async with served.endpoint(connection) as endpoint, dial(endpoint, connection.token) as call:
             await say(call, JOIN)
             await hear(call)
             connection.hang_up()
@@ -273,9 +273,9 @@ def test_health_and_reflection_answer(tmp_path: Path) -> None:
     from grpc_health.v1 import health_pb2, health_pb2_grpc
     from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
-    async def story(inn: Inn) -> None:
+    async def story(served: ServedGames) -> None:
         unix = f"unix:{tmp_path}/all.sock"
-        async with inn.endpoint(address=unix), grpc.aio.insecure_channel(unix) as channel:
+        async with served.endpoint(address=unix), grpc.aio.insecure_channel(unix) as channel:
             health = await health_pb2_grpc.HealthStub(channel).Check(health_pb2.HealthCheckRequest())
             assert health.status == health_pb2.HealthCheckResponse.SERVING
             ask = reflection_pb2.ServerReflectionRequest(list_services="")
@@ -292,16 +292,16 @@ def test_a_process_that_served_exits_by_itself(tmp_path: Path) -> None:
         import asyncio, sys
         from pathlib import Path
         sys.path.insert(0, sys.argv[2])
-        from tests.net.test_server import Inn, JOIN, dial, hear, say
+        from tests.net.test_server import ServedGames, JOIN, dial, hear, say
 
         async def main():
-            inn = Inn(Path(sys.argv[1]))
-            connection = inn.connection("stays")
-            watch = asyncio.ensure_future(inn.host.watch())
-            async with inn.endpoint(connection) as endpoint, dial(endpoint, connection.token) as call:
+            served = ServedGames(Path(sys.argv[1]))
+            connection = served.connection("stays")
+            watch = asyncio.ensure_future(served.server.watch())
+            async with served.endpoint(connection) as endpoint, dial(endpoint, connection.token) as call:
                 await say(call, JOIN)
                 await hear(call)
-                inn.deal(1, connection, connection)
+                served.deal(1, connection, connection)
                 await hear(call)
             watch.cancel()
             print("done")

@@ -16,8 +16,8 @@ from referee.net.server import SERVICE
 from referee.protocol import wire
 from referee.rules.conduct_clauses import STRAYS
 from referee.umpire.faults import Fault
-from tests.inn import JOIN, PLAY, Code, Inn, dial, end_of, hear, say, tell, until
 from tests.program import PATIENCE
+from tests.served_games import JOIN, PLAY, Code, ServedGames, dial, end_of, hear, say, tell, until
 from tests.umpires import answers_to
 
 # Hostile clients
@@ -35,17 +35,17 @@ from tests.umpires import answers_to
 def test_a_wrong_first_message_is_answered_with_the_reason(
     tmp_path: Path, first: wire.PlayRequest | bytes, refusal: str
 ) -> None:
-    async def story(inn: Inn) -> None:
-        connection = inn.connection("stranger")
-        async with inn.endpoint(connection) as endpoint, dial(endpoint, connection.token) as call:
+    async def story(served: ServedGames) -> None:
+        connection = served.connection("stranger")
+        async with served.endpoint(connection) as endpoint, dial(endpoint, connection.token) as call:
             await say(call, first)
             message = await hear(call)
             assert message.farewell.reason == wire.FAREWELL_REASON_REFUSED
             assert message.farewell.sentence
             assert not message.HasField("joined")
 
-    inn = tell(tmp_path, story)
-    assert inn.connections[0].refusal == refusal
+    served = tell(tmp_path, story)
+    assert served.connections[0].refusal == refusal
 
 
 def oversized(number_of_bytes: int) -> bytes:
@@ -54,22 +54,22 @@ def oversized(number_of_bytes: int) -> bytes:
 
 @pytest.mark.parametrize("size", [MAX_MESSAGE_BYTES + 1, 10_000_000])
 def test_a_message_over_the_limit_ends_the_stream(tmp_path: Path, size: int) -> None:
-    async def story(inn: Inn) -> None:
-        connection = inn.connection("huge")
-        async with inn.endpoint(connection) as endpoint, dial(endpoint, connection.token) as call:
+    async def story(served: ServedGames) -> None:
+        connection = served.connection("huge")
+        async with served.endpoint(connection) as endpoint, dial(endpoint, connection.token) as call:
             await say(call, JOIN)
             await hear(call)
             await say(call, oversized(size))
             assert (await end_of(call))[0] in {Code.RESOURCE_EXHAUSTED, Code.OK, Code.CANCELLED}
-            await until(lambda: bool(inn.losses))
+            await until(lambda: bool(served.losses))
 
     assert tell(tmp_path, story).losses == ["huge"]
 
 
 def test_a_message_at_the_limit_is_read(tmp_path: Path) -> None:
-    async def story(inn: Inn) -> None:
-        connection = inn.connection("big")
-        async with inn.endpoint(connection) as endpoint, dial(endpoint, connection.token) as call:
+    async def story(served: ServedGames) -> None:
+        connection = served.connection("big")
+        async with served.endpoint(connection) as endpoint, dial(endpoint, connection.token) as call:
             await say(call, oversized(MAX_MESSAGE_BYTES - 100))
             assert (await hear(call)).joined.name == "big"  # and not the name of 64 KiB that it gave
 
@@ -80,17 +80,17 @@ def test_a_bomb_of_compressed_bytes_does_not_go_off(tmp_path: Path) -> None:
     bomb = oversized(50_000_000)
     assert len(gzip.compress(bomb, 1)) < 500_000
 
-    async def story(inn: Inn) -> None:
-        connection = inn.connection("bomb")
+    async def story(served: ServedGames) -> None:
+        connection = served.connection("bomb")
         async with (
-            inn.endpoint(connection) as endpoint,
+            served.endpoint(connection) as endpoint,
             dial(endpoint, connection.token, compression=grpc.Compression.Gzip) as call,
         ):
             await say(call, JOIN)
             await hear(call)
             await say(call, bomb)
             await end_of(call)
-            await until(lambda: bool(inn.losses))
+            await until(lambda: bool(served.losses))
 
     assert tell(tmp_path, story).losses == ["bomb"]
 
@@ -105,30 +105,30 @@ UNREADABLE: Final = {
 
 @pytest.mark.parametrize("kind", UNREADABLE)
 def test_unreadable_messages_are_counted_and_the_stream_goes_on(tmp_path: Path, kind: str) -> None:
-    async def story(inn: Inn) -> None:
-        connection = inn.connection("noise")
-        async with inn.endpoint(connection) as endpoint, dial(endpoint, connection.token) as call:
+    async def story(served: ServedGames) -> None:
+        connection = served.connection("noise")
+        async with served.endpoint(connection) as endpoint, dial(endpoint, connection.token) as call:
             await say(call, JOIN)
             await hear(call)
             for _ in range(STRAYS):
                 await say(call, UNREADABLE[kind])
-            inn.deal(1, connection, connection)
+            served.deal(1, connection, connection)
             message = await hear(call)
             await say(call, wire.PlayRequest(moves=answers_to(message)))
             await until(lambda: connection.session.strays == STRAYS and not connection.session.open)
-            assert not inn.faults
+            assert not served.faults
             await say(call, UNREADABLE[kind])
-            await until(lambda: bool(inn.faults))
+            await until(lambda: bool(served.faults))
 
-    inn = tell(tmp_path, story)
-    assert [(name, fault) for name, fault, _ in inn.faults] == [("noise", Fault.PROTOCOL)]
+    served = tell(tmp_path, story)
+    assert [(name, fault) for name, fault, _ in served.faults] == [("noise", Fault.PROTOCOL)]
 
 
 @pytest.mark.parametrize("method", [f"/{SERVICE}/Peek", "/evil.v1.Cards/Show", f"/{SERVICE}/"])
 def test_a_call_that_there_is_not_is_unimplemented(tmp_path: Path, method: str) -> None:
-    async def story(inn: Inn) -> None:
-        connection = inn.connection("curious")
-        async with inn.endpoint(connection) as endpoint, dial(endpoint, connection.token, method=method) as call:
+    async def story(served: ServedGames) -> None:
+        connection = served.connection("curious")
+        async with served.endpoint(connection) as endpoint, dial(endpoint, connection.token, method=method) as call:
             assert (await end_of(call))[0] is Code.UNIMPLEMENTED
 
     assert not tell(tmp_path, story).faults
@@ -145,24 +145,24 @@ def test_a_call_that_there_is_not_is_unimplemented(tmp_path: Path, method: str) 
 def test_who_knocks_too_often_at_its_own_endpoint_breaks_the_protocol(
     tmp_path: Path, method: str, token: str, what: str
 ) -> None:
-    async def story(inn: Inn) -> None:
-        connection = inn.connection("knocks")
-        async with inn.endpoint(connection) as endpoint:
+    async def story(served: ServedGames) -> None:
+        connection = served.connection("knocks")
+        async with served.endpoint(connection) as endpoint:
             for number in range(STRAYS + 1):
-                assert not inn.faults, number
+                assert not served.faults, number
                 async with dial(endpoint, token, method=method) as call:
                     await end_of(call)
 
-    inn = tell(tmp_path, story)
-    assert inn.faults == [("knocks", Fault.PROTOCOL, f"AF-PROTO-005: it made {STRAYS + 1} {what}.")]
+    served = tell(tmp_path, story)
+    assert served.faults == [("knocks", Fault.PROTOCOL, f"AF-PROTO-005: it made {STRAYS + 1} {what}.")]
 
 
 def test_connections_that_say_nothing_take_few_handles_of_the_referee(tmp_path: Path) -> None:
     """A bot with many processes could else use up all that the referee may open."""
 
-    async def story(inn: Inn) -> None:
-        bad, good = inn.connection("bad"), inn.connection("good")
-        async with inn.endpoint(bad) as one, inn.endpoint(good) as two:
+    async def story(served: ServedGames) -> None:
+        bad, good = served.connection("bad"), served.connection("good")
+        async with served.endpoint(bad) as one, served.endpoint(good) as two:
             before = handles()
             with contextlib.ExitStack() as stack:
                 for _ in range(200):
@@ -191,9 +191,9 @@ def handles() -> int:
     ],
 )
 def test_other_protocols_on_the_socket_disturb_nobody(tmp_path: Path, noise: bytes) -> None:
-    async def story(inn: Inn) -> None:
-        connection = inn.connection("good")
-        async with inn.endpoint(connection) as endpoint, dial(endpoint, connection.token) as call:
+    async def story(served: ServedGames) -> None:
+        connection = served.connection("good")
+        async with served.endpoint(connection) as endpoint, dial(endpoint, connection.token) as call:
             await say(call, JOIN)
             await hear(call)
             reader, writer = await asyncio.open_unix_connection(endpoint.address.removeprefix("unix:"))
@@ -204,9 +204,9 @@ def test_other_protocols_on_the_socket_disturb_nobody(tmp_path: Path, noise: byt
                 with contextlib.suppress(ConnectionError):
                     await reader.read()
             writer.close()
-            inn.deal(1, connection, connection)
+            served.deal(1, connection, connection)
             assert (await hear(call)).turns
-            assert (inn.faults, inn.losses) == ([], [])
+            assert (served.faults, served.losses) == ([], [])
 
     tell(tmp_path, story)
 
@@ -217,20 +217,20 @@ def test_other_protocols_on_the_socket_disturb_nobody(tmp_path: Path, noise: byt
 def test_an_error_while_a_message_is_taken_in_ends_the_stream_and_blames_nobody(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def story(inn: Inn) -> None:
-        connection = inn.connection("innocent")
-        async with inn.endpoint(connection) as endpoint, dial(endpoint, connection.token) as call:
+    async def story(served: ServedGames) -> None:
+        connection = served.connection("innocent")
+        async with served.endpoint(connection) as endpoint, dial(endpoint, connection.token) as call:
             await say(call, JOIN)
             await hear(call)
-            inn.deal(1, connection, connection)
+            served.deal(1, connection, connection)
             message = await hear(call)
             monkeypatch.setattr(connection.session, "heard", fails)
             await say(call, wire.PlayRequest(moves=answers_to(message)))
             assert await end_of(call) == (Code.INTERNAL, "the referee failed")
 
-    inn = tell(tmp_path, story)
-    assert list(inn.book.void) == ["game-1"]
-    assert [fault for _, fault, _ in inn.faults] == [Fault.NO_CONTEST]
+    served = tell(tmp_path, story)
+    assert list(served.book.void) == ["game-1"]
+    assert [fault for _, fault, _ in served.faults] == [Fault.NO_CONTEST]
     assert "CARD_QH" in caplog.text
 
 
@@ -243,35 +243,35 @@ def test_an_error_while_a_message_is_made_spoils_its_games_and_the_bot_plays_on(
 ) -> None:
     """It used to kill the writer in silence, and the bot waited until it was late."""
 
-    async def story(inn: Inn) -> None:
-        connection, other = inn.connection("innocent"), inn.connection("other")
-        async with inn.endpoint(connection) as endpoint, dial(endpoint, connection.token) as call:
+    async def story(served: ServedGames) -> None:
+        connection, other = served.connection("innocent"), served.connection("other")
+        async with served.endpoint(connection) as endpoint, dial(endpoint, connection.token) as call:
             await say(call, JOIN)
             await hear(call)
             with monkeypatch.context() as patched:
                 patched.setattr("referee.net.connection.add_turn", fails)
-                inn.deal(1, connection, connection)
-                inn.deal(2, connection, other)  # the other one's turn
-                await until(lambda: bool(inn.book.void))
-            inn.deal(3, connection, connection)
+                served.deal(1, connection, connection)
+                served.deal(2, connection, other)  # the other one's turn
+                await until(lambda: bool(served.book.void))
+            served.deal(3, connection, connection)
             assert [turn.game_id for turn in (await hear(call)).turns] == [3]
 
-    inn = tell(tmp_path, story)
-    assert list(inn.book.void) == ["game-1"]
-    assert len(inn.book.games_in_play.seated) == 2
-    assert (inn.faults, inn.losses) == ([], ["innocent"])  # it leaves at the end of the story
+    served = tell(tmp_path, story)
+    assert list(served.book.void) == ["game-1"]
+    assert len(served.book.games_in_play.seated) == 2
+    assert (served.faults, served.losses) == ([], ["innocent"])  # it leaves at the end of the story
     assert "CARD_QH" in caplog.text
 
 
 def test_an_error_of_the_writer_itself_ends_the_stream(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def story(inn: Inn) -> None:
-        connection = inn.connection("innocent")
-        async with inn.endpoint(connection) as endpoint, dial(endpoint, connection.token) as call:
+    async def story(served: ServedGames) -> None:
+        connection = served.connection("innocent")
+        async with served.endpoint(connection) as endpoint, dial(endpoint, connection.token) as call:
             monkeypatch.setattr(connection, "greeting", fails)
             await say(call, JOIN)
             assert await end_of(call) == (Code.INTERNAL, "the referee failed")
 
-    inn = tell(tmp_path, story)
-    assert [fault for _, fault, _ in inn.faults] == [Fault.NO_CONTEST]
+    served = tell(tmp_path, story)
+    assert [fault for _, fault, _ in served.faults] == [Fault.NO_CONTEST]

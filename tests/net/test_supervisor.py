@@ -7,7 +7,7 @@ from referee.net.supervisor import LOSSES_A_LEG
 from referee.protocol import wire
 from referee.sandbox.exit_status import ExitStatus
 from referee.umpire.faults import Fault
-from tests.sandbox.lodge import ENDED_BY_US, LEFT, OUT_OF_MEMORY, SEGV, Lodge, answers_of, settle, tell, until
+from tests.net.supervised import ENDED_BY_US, LEFT, OUT_OF_MEMORY, SEGV, SupervisedBot, answers_of, settle, tell, until
 
 pytestmark = pytest.mark.usefixtures("short_waits")
 
@@ -21,38 +21,38 @@ pytestmark = pytest.mark.usefixtures("short_waits")
     ],
 )
 def test_the_end_of_the_process_tells_the_fault(exit_: ExitStatus, fault: Fault, sentence: str) -> None:
-    async def story(lodge: Lodge) -> None:
-        process = await lodge.started_again(1)
-        lodge.connection.disconnect(lodge.stream)  # a dying process closes its stream first
+    async def story(supervised: SupervisedBot) -> None:
+        process = await supervised.started_again(1)
+        supervised.connection.disconnect(supervised.stream)  # a dying process closes its stream first
         process.ends(exit_)
-        await lodge.started_again(2)
+        await supervised.started_again(2)
 
     assert tell(story).noted == [(fault, sentence)]
 
 
 def test_who_ends_its_stream_and_lives_on_is_disconnected() -> None:
-    async def story(lodge: Lodge) -> None:
-        await lodge.started_again(1)
-        lodge.connection.disconnect(lodge.stream)
-        await lodge.started_again(2)
+    async def story(supervised: SupervisedBot) -> None:
+        await supervised.started_again(1)
+        supervised.connection.disconnect(supervised.stream)
+        await supervised.started_again(2)
 
     said = "It ended its stream before Farewell, though its process went on."
     assert tell(story).noted == [(Fault.DISCONNECT, said)]
 
 
 def test_the_last_words_of_a_crashed_bot_are_noted_but_not_part_of_a_ruling() -> None:
-    async def story(lodge: Lodge) -> None:
-        lodge.deal(1)
+    async def story(supervised: SupervisedBot) -> None:
+        supervised.deal(1)
         for number in (1, 2):
-            process = await lodge.started_again(number)
-            assert lodge.ask() == [1]
+            process = await supervised.started_again(number)
+            assert supervised.ask() == [1]
             process.words = "ValueError: no cards\n"
             process.ends(SEGV)
-        await lodge.started_again(3)
+        await supervised.started_again(3)
 
-    lodge = tell(story)
-    assert lodge.noted[0] == (Fault.CRASH, "It crashed with SIGSEGV. Its last words: ValueError: no cards")
-    assert [ruling.sentence for _, ruling in lodge.book.rulings] == ["It crashed with SIGSEGV."]
+    supervised = tell(story)
+    assert supervised.noted[0] == (Fault.CRASH, "It crashed with SIGSEGV. Its last words: ValueError: no cards")
+    assert [ruling.sentence for _, ruling in supervised.book.rulings] == ["It crashed with SIGSEGV."]
 
 
 @pytest.mark.parametrize(
@@ -67,11 +67,11 @@ def test_the_last_words_of_a_crashed_bot_are_noted_but_not_part_of_a_ruling() ->
     ],
 )
 def test_the_last_words_of_a_bot_are_its_own_and_not_those_of_its_library(written: str, noted: str) -> None:
-    async def story(lodge: Lodge) -> None:
-        process = await lodge.started_again(1)
+    async def story(supervised: SupervisedBot) -> None:
+        process = await supervised.started_again(1)
         process.words = written
         process.ends(SEGV)
-        await lodge.started_again(2)
+        await supervised.started_again(2)
 
     assert tell(story).noted == [(Fault.CRASH, f"It crashed with SIGSEGV.{noted}")]
 
@@ -79,187 +79,187 @@ def test_the_last_words_of_a_bot_are_its_own_and_not_those_of_its_library(writte
 def test_one_poison_turn_costs_one_game() -> None:
     """After a crash with many turns out, they are asked one a message; the one that crashes again is lost."""
 
-    async def story(lodge: Lodge) -> None:
+    async def story(supervised: SupervisedBot) -> None:
         for number in range(1, 6):
-            lodge.deal(number)
-        process = await lodge.started_again(1)
-        assert lodge.ask() == [1, 2, 3, 4, 5]
+            supervised.deal(number)
+        process = await supervised.started_again(1)
+        assert supervised.ask() == [1, 2, 3, 4, 5]
         process.ends(SEGV)
-        process = await lodge.started_again(2)
-        assert not lodge.forfeited()
+        process = await supervised.started_again(2)
+        assert not supervised.forfeited()
         for number in (1, 2):
-            assert lodge.ask() == [number]
-            lodge.answer_all()
-        assert lodge.ask() == [3]
+            assert supervised.ask() == [number]
+            supervised.answer_all()
+        assert supervised.ask() == [3]
         process.ends(SEGV)
-        await lodge.started_again(3)
-        assert lodge.forfeited() == ["game-3"]
-        assert lodge.ask() == [4]
-        lodge.answer_all()
-        assert lodge.ask() == [5]
+        await supervised.started_again(3)
+        assert supervised.forfeited() == ["game-3"]
+        assert supervised.ask() == [4]
+        supervised.answer_all()
+        assert supervised.ask() == [5]
 
     tell(story)
 
 
 def test_a_lone_turn_is_asked_again_once() -> None:
-    async def story(lodge: Lodge) -> None:
-        lodge.deal(1)
+    async def story(supervised: SupervisedBot) -> None:
+        supervised.deal(1)
         for number, lost in ((1, False), (2, False), (3, True)):
-            process = await lodge.started_again(number)
-            assert bool(lodge.forfeited()) is lost
+            process = await supervised.started_again(number)
+            assert bool(supervised.forfeited()) is lost
             if not lost:
-                assert lodge.ask() == [1]
+                assert supervised.ask() == [1]
                 process.ends(SEGV)
 
     tell(story)
 
 
 def test_a_game_that_saw_a_crash_is_lost_by_the_next_one_also_at_another_turn() -> None:
-    async def story(lodge: Lodge) -> None:
-        lodge.deal(1)
-        process = await lodge.started_again(1)
-        lodge.ask()
+    async def story(supervised: SupervisedBot) -> None:
+        supervised.deal(1)
+        process = await supervised.started_again(1)
+        supervised.ask()
         process.ends(SEGV)
-        process = await lodge.started_again(2)
-        table = next(iter(lodge.book.games_in_play.seated))
-        lodge.ask()
-        lodge.answer_all()
+        process = await supervised.started_again(2)
+        table = next(iter(supervised.book.games_in_play.seated))
+        supervised.ask()
+        supervised.answer_all()
         while table.open is not None and table.open.chair.seat != 1:
-            lodge.book.games_in_play.answered(lodge.other.heard(answers_of(lodge.other), 0))
-            lodge.other.flush(0)
-        assert lodge.ask() == [1]
+            supervised.book.games_in_play.answered(supervised.other.heard(answers_of(supervised.other), 0))
+            supervised.other.flush(0)
+        assert supervised.ask() == [1]
         process.ends(SEGV)
-        await lodge.started_again(3)
-        assert lodge.forfeited() == ["game-1"]
+        await supervised.started_again(3)
+        assert supervised.forfeited() == ["game-1"]
 
     tell(story)
 
 
 def test_a_limit_that_was_hit_costs_the_game_at_once() -> None:
-    async def story(lodge: Lodge) -> None:
-        lodge.deal(1)
-        process = await lodge.started_again(1)
-        lodge.ask()
+    async def story(supervised: SupervisedBot) -> None:
+        supervised.deal(1)
+        process = await supervised.started_again(1)
+        supervised.ask()
         process.ends(OUT_OF_MEMORY)
-        await lodge.started_again(2)
-        assert lodge.forfeited() == ["game-1"]
+        await supervised.started_again(2)
+        assert supervised.forfeited() == ["game-1"]
 
     tell(story)
 
 
 @pytest.mark.parametrize("fault", [Fault.PROTOCOL, Fault.POLICY])
 def test_a_breach_of_protocol_or_policy_costs_every_game_under_way_and_ends_the_process(fault: Fault) -> None:
-    async def story(lodge: Lodge) -> None:
+    async def story(supervised: SupervisedBot) -> None:
         for number in (1, 2):
-            lodge.deal(number)
-        process = await lodge.started_again(1)
-        lodge.connection.fault(fault, "It did what must not be done.")
+            supervised.deal(number)
+        process = await supervised.started_again(1)
+        supervised.connection.fault(fault, "It did what must not be done.")
         await settle()
         assert process.end.result() is ENDED_BY_US
-        assert lodge.forfeited() == ["game-1", "game-2"]
-        await lodge.started_again(2)
-        assert lodge.noted == [(fault, "It did what must not be done.")]
+        assert supervised.forfeited() == ["game-1", "game-2"]
+        await supervised.started_again(2)
+        assert supervised.noted == [(fault, "It did what must not be done.")]
 
     tell(story)
 
 
 def test_a_hung_bot_is_ended_and_started_again() -> None:
-    async def story(lodge: Lodge) -> None:
-        process = await lodge.started_again(1)
-        lodge.connection.hung()
-        await lodge.started_again(2)
+    async def story(supervised: SupervisedBot) -> None:
+        process = await supervised.started_again(1)
+        supervised.connection.hung()
+        await supervised.started_again(2)
         assert process.end.result() is ENDED_BY_US
-        assert lodge.noted == [(Fault.CRASH, "It did not answer twice in a row and was ended.")]
+        assert supervised.noted == [(Fault.CRASH, "It did not answer twice in a row and was ended.")]
 
     tell(story)
 
 
 def test_who_is_lost_too_often_in_one_leg_is_given_up() -> None:
-    async def story(lodge: Lodge) -> None:
+    async def story(supervised: SupervisedBot) -> None:
         for number in range(1, LOSSES_A_LEG + 2):
-            (await lodge.started_again(number)).ends(SEGV)
-        await until(lambda: bool(lodge.supervisor.withdrawn))
+            (await supervised.started_again(number)).ends(SEGV)
+        await until(lambda: bool(supervised.supervisor.withdrawn))
 
-    lodge = tell(story)
-    assert lodge.supervisor.withdrawn == "It was lost 11 times in one leg."
-    assert len(lodge.started_processes) == LOSSES_A_LEG + 1
+    supervised = tell(story)
+    assert supervised.supervisor.withdrawn == "It was lost 11 times in one leg."
+    assert len(supervised.started_processes) == LOSSES_A_LEG + 1
 
 
 def test_an_error_of_the_referee_is_no_loss_of_the_bot() -> None:
     """However often it happens, it costs the bot neither a game nor one of its restarts."""
 
-    async def story(lodge: Lodge) -> None:
-        lodge.deal(1)
+    async def story(supervised: SupervisedBot) -> None:
+        supervised.deal(1)
         for number in range(1, LOSSES_A_LEG + 5):
-            await lodge.started_again(number)
-            lodge.ask()
-            lodge.connection.spoiled()
-        await lodge.started_again(LOSSES_A_LEG + 5)
-        assert not lodge.forfeited()
-        assert not lodge.supervisor.withdrawn
+            await supervised.started_again(number)
+            supervised.ask()
+            supervised.connection.spoiled()
+        await supervised.started_again(LOSSES_A_LEG + 5)
+        assert not supervised.forfeited()
+        assert not supervised.supervisor.withdrawn
 
     tell(story)
 
 
 def test_turns_go_to_the_new_process_though_the_end_of_the_old_stream_is_noticed_late() -> None:
-    async def story(lodge: Lodge) -> None:
-        lodge.deal(1)
-        process = await lodge.started_again(1)
-        old = lodge.stream
-        lodge.ask()
+    async def story(supervised: SupervisedBot) -> None:
+        supervised.deal(1)
+        process = await supervised.started_again(1)
+        old = supervised.stream
+        supervised.ask()
         process.ends(SEGV)
-        await until(lambda: len(lodge.started_processes) == 2)
+        await until(lambda: len(supervised.started_processes) == 2)
         assert old.cuts == 1
-        lodge.connection.disconnect(old)
-        lodge.join()
+        supervised.connection.disconnect(old)
+        supervised.join()
         await settle()
-        assert lodge.ask() == [1]
-        assert [fault for fault, _ in lodge.noted] == [Fault.CRASH]
-        assert not lodge.started_processes[-1].end.done()
+        assert supervised.ask() == [1]
+        assert [fault for fault, _ in supervised.noted] == [Fault.CRASH]
+        assert not supervised.started_processes[-1].end.done()
 
     tell(story)
 
 
 def test_after_farewell_nothing_is_started_and_nothing_noted() -> None:
-    async def story(lodge: Lodge) -> None:
-        process = await lodge.started_again(1)
-        lodge.connection.leave(wire.FAREWELL_REASON_FINISHED, "All games are over.")
+    async def story(supervised: SupervisedBot) -> None:
+        process = await supervised.started_again(1)
+        supervised.connection.leave(wire.FAREWELL_REASON_FINISHED, "All games are over.")
         process.ends(LEFT)
-        await lodge.supervisor.part()
+        await supervised.supervisor.part()
         await settle()
-        assert len(lodge.started_processes) == 1
+        assert len(supervised.started_processes) == 1
 
     assert not tell(story).noted
 
 
 def test_the_end_while_a_bot_is_starting_is_no_failed_start() -> None:
-    async def story(lodge: Lodge) -> None:
-        await until(lambda: len(lodge.started_processes) == 1)
-        lodge.connection.leave(wire.FAREWELL_REASON_STOPPING, "The league goes on later.")
-        await lodge.supervisor.part()
+    async def story(supervised: SupervisedBot) -> None:
+        await until(lambda: len(supervised.started_processes) == 1)
+        supervised.connection.leave(wire.FAREWELL_REASON_STOPPING, "The league goes on later.")
+        await supervised.supervisor.part()
         await settle()
-        assert lodge.started_processes[0].end.result() is ENDED_BY_US
-        assert len(lodge.started_processes) == 1
+        assert supervised.started_processes[0].end.result() is ENDED_BY_US
+        assert len(supervised.started_processes) == 1
 
     assert not tell(story).noted
 
 
 def test_processes_that_cannot_be_ended_are_kept_in_mind() -> None:
-    async def story(lodge: Lodge) -> None:
-        process = await lodge.started_again(1)
+    async def story(supervised: SupervisedBot) -> None:
+        process = await supervised.started_again(1)
         process.ends(
             ExitStatus(fault=Fault.CRASH, sentence="Could not be ended, look at them by hand: 4711.", survivors=(4711,))
         )
-        await lodge.started_again(2)
+        await supervised.started_again(2)
 
     assert tell(story).supervisor.survivors == {4711}
 
 
 def test_who_stays_after_farewell_is_ended() -> None:
-    async def story(lodge: Lodge) -> None:
-        process = await lodge.started_again(1)
-        lodge.connection.leave(wire.FAREWELL_REASON_FINISHED, "All games are over.")
-        await lodge.supervisor.part()
+    async def story(supervised: SupervisedBot) -> None:
+        process = await supervised.started_again(1)
+        supervised.connection.leave(wire.FAREWELL_REASON_FINISHED, "All games are over.")
+        await supervised.supervisor.part()
         assert process.end.result() is ENDED_BY_US
 
     assert not tell(story).noted

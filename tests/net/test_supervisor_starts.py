@@ -12,50 +12,50 @@ from referee.protocol import wire
 from referee.sandbox.exit_status import ExitStatus
 from referee.sandbox.launch import LaunchError, SandboxError
 from referee.umpire.faults import Fault
-from tests.sandbox.lodge import LEFT, SEGV, Lodge, settle, tell, until
+from tests.net.supervised import LEFT, SEGV, SupervisedBot, settle, tell, until
 
 pytestmark = pytest.mark.usefixtures("short_waits")
 
 
 def test_a_bot_is_settled_when_it_has_joined() -> None:
-    async def story(lodge: Lodge) -> None:
-        await until(lambda: bool(lodge.started_processes))
-        assert not lodge.supervisor.settled.is_set()
-        lodge.join()
+    async def story(supervised: SupervisedBot) -> None:
+        await until(lambda: bool(supervised.started_processes))
+        assert not supervised.supervisor.settled.is_set()
+        supervised.join()
         await settle()
-        assert lodge.supervisor.settled.is_set()
-        assert not lodge.supervisor.withdrawn
+        assert supervised.supervisor.settled.is_set()
+        assert not supervised.supervisor.withdrawn
 
     assert not tell(story).noted
 
 
 def test_who_ends_before_joining_three_times_in_a_row_is_given_up() -> None:
-    async def story(lodge: Lodge) -> None:
+    async def story(supervised: SupervisedBot) -> None:
         for number in range(1, FAILED_STARTS + 1):
-            await until(lambda number=number: len(lodge.started_processes) == number)  # type: ignore[misc]
-            lodge.started_processes[-1].words = "Traceback\nValueError: no \x1b[31mcards\n"
-            lodge.started_processes[-1].ends(
+            await until(lambda number=number: len(supervised.started_processes) == number)  # type: ignore[misc]
+            supervised.started_processes[-1].words = "Traceback\nValueError: no \x1b[31mcards\n"
+            supervised.started_processes[-1].ends(
                 ExitStatus(fault=Fault.CRASH, sentence="It ended with exit code 1.", code=1)
             )
-        await lodge.supervisor.settled.wait()
+        await supervised.supervisor.settled.wait()
 
-    lodge = tell(story)
+    supervised = tell(story)
     said = "It ended before it joined. It ended with exit code 1. Its last words: ValueError: no \x1b[31mcards"
-    assert lodge.noted == [(Fault.START_FAILED, said)] * FAILED_STARTS
-    assert lodge.supervisor.withdrawn == f"It failed to start 3 times in a row: {said}"
+    assert supervised.noted == [(Fault.START_FAILED, said)] * FAILED_STARTS
+    assert supervised.supervisor.withdrawn == f"It failed to start 3 times in a row: {said}"
 
 
 def test_a_program_that_cannot_be_started_is_given_up_with_the_reason() -> None:
     def refuses() -> Any:
         raise LaunchError("bot bad: program ./bot is not executable: chmod +x ./bot")
 
-    async def story(lodge: Lodge) -> None:
-        lodge.next_start = refuses
-        await lodge.supervisor.settled.wait()
+    async def story(supervised: SupervisedBot) -> None:
+        supervised.next_start = refuses
+        await supervised.supervisor.settled.wait()
 
-    lodge = tell(story)
-    assert [fault for fault, _ in lodge.noted] == [Fault.START_FAILED] * FAILED_STARTS
-    assert lodge.supervisor.withdrawn.endswith("program ./bot is not executable: chmod +x ./bot")
+    supervised = tell(story)
+    assert [fault for fault, _ in supervised.noted] == [Fault.START_FAILED] * FAILED_STARTS
+    assert supervised.supervisor.withdrawn.endswith("program ./bot is not executable: chmod +x ./bot")
 
 
 @pytest.mark.parametrize(
@@ -72,40 +72,40 @@ def test_what_the_machine_lacks_is_no_fault_of_a_bot(error: LaunchError) -> None
     def fails() -> Any:
         raise error
 
-    async def told() -> Lodge:
-        lodge = Lodge()
-        lodge.next_start = fails
+    async def told() -> SupervisedBot:
+        supervised = SupervisedBot()
+        supervised.next_start = fails
         with pytest.raises(type(error)):
-            await lodge.supervisor.run()
-        return lodge
+            await supervised.supervisor.run()
+        return supervised
 
     assert not asyncio.run(told()).noted
 
 
 def test_who_joins_in_between_has_three_starts_again() -> None:
-    async def story(lodge: Lodge) -> None:
+    async def story(supervised: SupervisedBot) -> None:
         for number in (1, 2):
-            await until(lambda number=number: len(lodge.started_processes) == number)  # type: ignore[misc]
-            lodge.started_processes[-1].ends(LEFT)
-        process = await lodge.started_again(3)
+            await until(lambda number=number: len(supervised.started_processes) == number)  # type: ignore[misc]
+            supervised.started_processes[-1].ends(LEFT)
+        process = await supervised.started_again(3)
         process.ends(SEGV)
         for number in (4, 5):
-            await until(lambda number=number: len(lodge.started_processes) == number)  # type: ignore[misc]
-            lodge.started_processes[-1].ends(LEFT)
-        await lodge.started_again(6)
-        assert not lodge.supervisor.withdrawn
+            await until(lambda number=number: len(supervised.started_processes) == number)  # type: ignore[misc]
+            supervised.started_processes[-1].ends(LEFT)
+        await supervised.started_again(6)
+        assert not supervised.supervisor.withdrawn
 
     tell(story)
 
 
 def test_who_does_not_join_in_time_is_ended() -> None:
-    async def story(lodge: Lodge) -> None:
-        await lodge.supervisor.settled.wait()
-        assert all(process.end.done() for process in lodge.started_processes)
+    async def story(supervised: SupervisedBot) -> None:
+        await supervised.supervisor.settled.wait()
+        assert all(process.end.done() for process in supervised.started_processes)
         assert START_SECONDS * FAILED_STARTS <= asyncio.get_running_loop().time() < START_SECONDS * FAILED_STARTS + 2
 
-    lodge = tell(story)
-    assert lodge.noted == [(Fault.START_FAILED, "It did not join within 30 seconds.")] * FAILED_STARTS
+    supervised = tell(story)
+    assert supervised.noted == [(Fault.START_FAILED, "It did not join within 30 seconds.")] * FAILED_STARTS
 
 
 @pytest.mark.parametrize(
@@ -121,14 +121,14 @@ def test_time_without_a_processor_does_not_count_for_a_start_but_not_for_ever(
 ) -> None:
     """A bot that sleeps waits for no processor; one that is never late by that count ends after four times the time."""
 
-    async def story(lodge: Lodge) -> None:
+    async def story(supervised: SupervisedBot) -> None:
         async def starve() -> None:
             while True:
                 await asyncio.sleep(0.05)
-                lodge.connection.starve(int(share * 50_000), 0)
+                supervised.connection.starve(int(share * 50_000), 0)
 
         beside = asyncio.ensure_future(starve())
-        while not lodge.noted:  # noqa: ASYNC110 - virtual time
+        while not supervised.noted:  # noqa: ASYNC110 - virtual time
             await asyncio.sleep(0.25)
         beside.cancel()
         assert seconds <= asyncio.get_running_loop().time() <= seconds + 1
@@ -137,29 +137,29 @@ def test_time_without_a_processor_does_not_count_for_a_start_but_not_for_ever(
 
 
 def test_a_stall_of_the_referee_does_not_count_for_a_start_however_long_it_is() -> None:
-    async def story(lodge: Lodge) -> None:
-        await until(lambda: bool(lodge.started_processes))
+    async def story(supervised: SupervisedBot) -> None:
+        await until(lambda: bool(supervised.started_processes))
         await asyncio.sleep(10)
-        lodge.connection.excuse(600_000_000, 0)
+        supervised.connection.excuse(600_000_000, 0)
         await asyncio.sleep(600)  # as after Ctrl-Z and fg
         await asyncio.sleep(19)
-        lodge.join()
+        supervised.join()
         await settle()
-        assert len(lodge.started_processes) == 1
-        assert lodge.supervisor.settled.is_set()
+        assert len(supervised.started_processes) == 1
+        assert supervised.supervisor.settled.is_set()
 
     assert not tell(story).noted
 
 
 def test_who_is_refused_is_ended_at_once_with_the_reason_of_the_refusal() -> None:
-    async def story(lodge: Lodge) -> None:
+    async def story(supervised: SupervisedBot) -> None:
         for number in range(1, FAILED_STARTS + 1):
-            await until(lambda number=number: len(lodge.started_processes) == number)  # type: ignore[misc]
-            lodge.connection.connect(BotStream())
-            assert lodge.connection.stream is not None
+            await until(lambda number=number: len(supervised.started_processes) == number)  # type: ignore[misc]
+            supervised.connection.connect(BotStream())
+            assert supervised.connection.stream is not None
             join = wire.PlayRequest(join=wire.Join(variants=["cinch"]))
-            lodge.connection.receive(lodge.connection.stream, join.SerializeToString())
-        await lodge.supervisor.settled.wait()
+            supervised.connection.receive(supervised.connection.stream, join.SerializeToString())
+        await supervised.supervisor.settled.wait()
 
-    lodge = tell(story)
-    assert lodge.noted == [(Fault.START_FAILED, "It plays cinch, not auction-pitch.")] * FAILED_STARTS
+    supervised = tell(story)
+    assert supervised.noted == [(Fault.START_FAILED, "It plays cinch, not auction-pitch.")] * FAILED_STARTS

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from referee.net.server import DELAY_SECONDS, PERIOD_US, WAITING, WrongTokens, host_of
+from referee.net.server import MOST_REFUSALS, REFUSAL_SECONDS, WRONG_TOKENS_US, WrongTokens, host_of
 from tests.virtual import run
 
 
@@ -19,14 +19,14 @@ def test_the_first_is_told_at_once_and_the_rest_by_their_number() -> None:
         tokens.came(f"ipv4:203.0.113.{9 if number % 4 else 7}:{number}", number)
     first = "A stream with a token that no bot of this league has, from 203.0.113.7: refused."
     assert lines == [f"{first} If it is one of yours, compare its REFEREE_TOKEN; more are counted."]
-    tokens.look(PERIOD_US - 1)
+    tokens.look(WRONG_TOKENS_US - 1)
     assert len(lines) == 1
-    tokens.look(PERIOD_US)
+    tokens.look(WRONG_TOKENS_US)
     said = (
         "999 streams with a token that no bot of this league has, from 203.0.113.9 (750), 203.0.113.7 (249): refused."
     )
     assert lines[1:] == [said]
-    tokens.look(10 * PERIOD_US)
+    tokens.look(10 * WRONG_TOKENS_US)
     tokens.close()
     assert len(lines) == 2
     assert tokens.total == 1000
@@ -72,13 +72,13 @@ def test_a_refusal_waits_a_second_but_not_for_any_number() -> None:
     async def story() -> None:
         tokens, _ = told()
         loop = asyncio.get_running_loop()
-        waiting = [asyncio.ensure_future(tokens.slow()) for _ in range(WAITING)]
+        waiting = [asyncio.ensure_future(tokens.slow()) for _ in range(MOST_REFUSALS)]
         await asyncio.sleep(0)
         await tokens.slow()  # one too many
         assert loop.time() == 0
         await asyncio.gather(*waiting)
-        assert loop.time() == DELAY_SECONDS
+        assert loop.time() == REFUSAL_SECONDS
         await tokens.slow()
-        assert loop.time() == 2 * DELAY_SECONDS
+        assert loop.time() == 2 * REFUSAL_SECONDS
 
     run(story())

@@ -115,13 +115,7 @@ class _Match:
         self._entrants, self._lose = entrants, lose
 
     def play(self, store: Store, fixture: Fixture) -> None:
-        game = GamePlan(
-            fixture_id=fixture.id,
-            set_id=fixture.set_id,
-            rotation=fixture.rotation,
-            seats=fixture.seats,
-            slots=fixture.slots,
-        )
+        game = GamePlan.of(fixture)
         table = Umpire(
             self._plan.spec(game, 1), partial(self._plan.pack, game), iter(range(1, 1 << 30)).__next__, fallback_move
         )

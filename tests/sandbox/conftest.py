@@ -7,13 +7,13 @@ import pytest
 
 import referee.sandbox.launch
 from referee.net import supervisor
-from tests.net.bot_processes import Camp
+from tests.net.bot_processes import BotProcesses
 
 
 @pytest.fixture
-def camp(tmp_path: Path) -> Iterator[Camp]:
+def bots_here(tmp_path: Path) -> Iterator[BotProcesses]:
     """A place to start bots in."""
-    place = Camp(tmp_path)
+    place = BotProcesses(tmp_path)
     yield place
     place.server.close()
 

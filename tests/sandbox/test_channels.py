@@ -13,7 +13,7 @@ from referee.sandbox.command import Command, LaunchError
 from referee.sandbox.launch import ResourceLimits
 from referee.sandbox.mounts import mounts
 from referee.sandbox.system_call_filter import NUMBERS, RULES, WHOLE, bot_filter
-from tests.net.bot_processes import Camp
+from tests.net.bot_processes import BotProcesses
 from tests.sandbox.test_sandbox import TRIES, tried
 
 needs_sandbox = pytest.mark.needs("bwrap")
@@ -35,7 +35,7 @@ HOLDS = f"""
 
 @needs_sandbox
 @needs_filter
-def test_a_lock_is_felt_by_nobody_else(camp: Camp) -> None:
+def test_a_lock_is_felt_by_nobody_else(bots_here: BotProcesses) -> None:
     """And seems to succeed: programs with files of their own go on."""
     looks = (
         TRIES
@@ -61,8 +61,8 @@ def test_a_lock_is_felt_by_nobody_else(camp: Camp) -> None:
     )
 
     async def story() -> None:
-        await camp.ready(HOLDS, "bubblewrap")
-        end, output = await camp.end_of(looks, "bubblewrap")
+        await bots_here.ready(HOLDS, "bubblewrap")
+        end, output = await bots_here.end_of(looks, "bubblewrap")
         assert end.code == 0, output
         tell = json.loads(output)
         assert tell.pop("flags") & os.O_RDWR
@@ -70,14 +70,14 @@ def test_a_lock_is_felt_by_nobody_else(camp: Camp) -> None:
         for answers in tell.values():
             assert answers == ["done"] * 3 + ["EINVAL"] * 5
 
-    camp.run(story)
+    bots_here.run(story)
 
 
 @needs_sandbox
 @needs_filter
-def test_nothing_tells_which_pages_of_a_file_are_in_memory(camp: Camp) -> None:
+def test_nothing_tells_which_pages_of_a_file_are_in_memory(bots_here: BotProcesses) -> None:
     found = tried(
-        camp,
+        bots_here,
         f"""
 import mmap
 one = os.open({SHARED!r}, os.O_RDONLY)
@@ -108,9 +108,9 @@ tell["other advice"] = attempt(lambda: os.posix_fadvise(one, 0, 0, os.POSIX_FADV
 
 @needs_sandbox
 @needs_filter
-def test_there_are_no_watches_no_kernel_log_and_no_sockets_past_the_network(camp: Camp) -> None:
+def test_there_are_no_watches_no_kernel_log_and_no_sockets_past_the_network(bots_here: BotProcesses) -> None:
     found = tried(
-        camp,
+        bots_here,
         """
 tell["inotify"] = attempt(lambda: call("inotify_init"))
 tell["inotify1"] = attempt(lambda: call("inotify_init1", 0))
@@ -136,10 +136,10 @@ tell["sync"] = attempt(os.sync)
 
 
 @needs_sandbox
-def test_pipes_and_sockets_in_a_folder_are_no_way_to_talk(camp: Camp) -> None:
+def test_pipes_and_sockets_in_a_folder_are_no_way_to_talk(bots_here: BotProcesses) -> None:
     """A read-only folder keeps nobody from writing into a pipe that lies there."""
-    (camp.bot_folder / "parts").mkdir()
-    for place in (camp.bot_folder, camp.bot_folder / "parts"):
+    (bots_here.bot_folder / "parts").mkdir()
+    for place in (bots_here.bot_folder, bots_here.bot_folder / "parts"):
         os.mkfifo(place / "pipe")
         (place / "pipe").chmod(0o666)
         with socket.socket(socket.AF_UNIX) as one:
@@ -147,7 +147,7 @@ def test_pipes_and_sockets_in_a_folder_are_no_way_to_talk(camp: Camp) -> None:
         (place / "socket").chmod(0o666)
         (place / "link").symlink_to("pipe")
     found = tried(
-        camp,
+        bots_here,
         """
 for place in (".", "parts"):
     for name in ("pipe", "socket", "link"):
@@ -174,9 +174,9 @@ def test_a_folder_full_of_pipes_is_refused(tmp_path: Path) -> None:
 
 
 @needs_sandbox
-def test_what_counts_for_the_whole_machine_is_not_shown(camp: Camp) -> None:
+def test_what_counts_for_the_whole_machine_is_not_shown(bots_here: BotProcesses) -> None:
     found = tried(
-        camp,
+        bots_here,
         """
 for name in ("loadavg", "locks", "vmstat", "interrupts", "diskstats", "sys/kernel/random/entropy_avail"):
     tell[name] = attempt(lambda: open("/proc/" + name).read())
@@ -193,21 +193,21 @@ tell["own"] = bool(open("/proc/self/stat").read() and open("/proc/meminfo").read
 
 
 @needs_sandbox
-def test_reading_a_file_leaves_no_time_on_it(camp: Camp) -> None:
-    file = camp.bot_folder / "weights"
+def test_reading_a_file_leaves_no_time_on_it(bots_here: BotProcesses) -> None:
+    file = bots_here.bot_folder / "weights"
     file.write_text("1 2 3")
     os.utime(file, (1, 1))
-    found = tried(camp, "tell['read'] = open('weights').read()\ntell['time'] = os.stat('weights').st_atime")
+    found = tried(bots_here, "tell['read'] = open('weights').read()\ntell['time'] = os.stat('weights').st_atime")
     assert found == {"read": "1 2 3", "time": 1}
     assert file.stat().st_atime == 1
 
 
 @needs_sandbox
 @needs_filter
-def test_what_programs_are_used_to_still_works(camp: Camp) -> None:
+def test_what_programs_are_used_to_still_works(bots_here: BotProcesses) -> None:
     """A database with its locks, processes that share a lock, threads, a pipe, a terminal."""
     found = tried(
-        camp,
+        bots_here,
         """
 import multiprocessing, pty, sqlite3, subprocess, threading
 base = sqlite3.connect(os.environ["HOME"] + "/base")

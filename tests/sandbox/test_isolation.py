@@ -16,7 +16,7 @@ from referee.league.league import begin, plan_of, read_league
 from referee.league.store import Store
 from referee.sandbox.command import PACKAGE, Command, named_entries
 from referee.sandbox.limits import ResourceLimits
-from tests.net.bot_processes import Camp
+from tests.net.bot_processes import BotProcesses
 from tests.program import PATIENCE
 
 WORD = "secret-" + "of-the-league"
@@ -141,47 +141,47 @@ def commands_of(store: Path) -> dict[str, Command]:
 @pytest.mark.parametrize("leagues", ["leagues", ".", "folder/leagues", "folder"])
 @pytest.mark.parametrize("bot", ["command", "looks_too", "folder"])
 def test_a_bot_that_looks_everywhere_finds_only_its_own(
-    camp: Camp, place: Path, monkeypatch: pytest.MonkeyPatch, bot: str, leagues: str
+    bots_here: BotProcesses, place: Path, monkeypatch: pytest.MonkeyPatch, bot: str, leagues: str
 ) -> None:
     store, _ = write_league(place, leagues)
     command = commands_of(store)[bot]
     monkeypatch.setenv("REFEREE_TEST_SECRET", WORD)
-    (camp.bot_folder.parent / "another").write_text(WORD)
+    (bots_here.bot_folder.parent / "another").write_text(WORD)
 
     async def story() -> None:
         # Another bot, with the word in its command line, its environment and its private folder.
-        (camp.bot_folder / "hold.py").write_text(
+        (bots_here.bot_folder / "hold.py").write_text(
             f"import os, time\nopen(os.environ['HOME'] + '/mine', 'w').write('{WORD}')\nprint('ready', flush=True)\ntime.sleep(3600)"
         )
         other = Command(
-            argv=("python", "hold.py", WORD, camp.word),
-            folder=camp.bot_folder,
+            argv=("python", "hold.py", WORD, bots_here.word),
+            folder=bots_here.bot_folder,
             name="other",
             environment={"SECRET": WORD},
         )
-        await camp.ready(other, "none")
-        end, output = await camp.end_of(command, "bubblewrap")
+        await bots_here.ready(other, "none")
+        end, output = await bots_here.end_of(command, "bubblewrap")
         assert end.code == 0, output
         assert output.splitlines()[-1] == "ready", output
         assert "FOUND" not in output
         assert "OWN" in output
 
-    camp.run(story)
+    bots_here.run(story)
 
 
 @pytest.mark.needs("bwrap")
 @pytest.mark.parametrize("bot", ["command", "looks_too", "folder"])
-def test_without_a_sandbox_it_finds_all_of_it(camp: Camp, place: Path, bot: str) -> None:
+def test_without_a_sandbox_it_finds_all_of_it(bots_here: BotProcesses, place: Path, bot: str) -> None:
     """Which is what the line about `none` says; and it shows that the search above would find it."""
     store, secret = write_league(place)
     command = commands_of(store)[bot]
 
     async def story() -> None:
-        end, output = await camp.end_of(command, "none", ResourceLimits())
+        end, output = await bots_here.end_of(command, "none", ResourceLimits())
         assert end.code == 0, output
         assert {str(path) for path in secret} <= {line.removeprefix("FOUND ") for line in output.splitlines()}
 
-    camp.run(story)
+    bots_here.run(story)
 
 
 AS_A_USER = """

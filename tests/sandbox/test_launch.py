@@ -10,7 +10,7 @@ import pytest
 
 from referee.sandbox.command import bot_environment, find_program, installations
 from referee.sandbox.launch import Command, LaunchError, Policy, ResourceLimits
-from tests.net.bot_processes import HOLD, Camp
+from tests.net.bot_processes import HOLD, BotProcesses
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="leftovers are looked for in /proc: Linux only")
 
@@ -29,12 +29,14 @@ LOOKS_AROUND = """
 """
 
 
-def test_what_a_bot_finds_at_its_start(camp: Camp, sandbox: Policy, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_bot_finds_at_its_start(
+    bots_here: BotProcesses, sandbox: Policy, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("SECRET_OF_THE_REFEREE", "1")
     monkeypatch.setenv("PYTHONSTARTUP", "/nowhere")
 
     async def story() -> None:
-        end, output = await camp.end_of(camp.command(LOOKS_AROUND, environment={"LEVEL": "9"}), sandbox)
+        end, output = await bots_here.end_of(bots_here.command(LOOKS_AROUND, environment={"LEVEL": "9"}), sandbox)
         assert end.code == 0, output
         found = json.loads(output)
         given = found["environment"]
@@ -44,26 +46,28 @@ def test_what_a_bot_finds_at_its_start(camp: Camp, sandbox: Policy, monkeypatch:
         assert given.keys() <= usual | {"REFEREE_ADDRESS", "REFEREE_TOKEN", "REFEREE_BOT_ID", "LEVEL"}
         assert given["REFEREE_TOKEN"] == "a token of the test"
         assert given["HOME"] == given["TMPDIR"]
-        assert found["folder"] == str(camp.bot_folder)
+        assert found["folder"] == str(bots_here.bot_folder)
         assert found["handles"] == ["0", "1", "2", "3"]  # 3 is the listing's own
         assert (found["core"], found["files"]) == ([0, 0], [128, 128])
         assert found["typed"] == ""
-        assert not (camp.bot_folder / "__pycache__").exists()
+        assert not (bots_here.bot_folder / "__pycache__").exists()
 
-    camp.run(story)
+    bots_here.run(story)
 
 
-def started(camp: Camp, argv: tuple[str, ...], folder: Path | None = None, sandbox: Policy = "none") -> None:
+def started(
+    bots_here: BotProcesses, argv: tuple[str, ...], folder: Path | None = None, sandbox: Policy = "none"
+) -> None:
     """Tries to start a bot, in an event loop of its own."""
 
     async def story() -> None:
-        camp.start(Command(argv=argv, folder=folder or camp.bot_folder, name="bad"), sandbox)
+        bots_here.start(Command(argv=argv, folder=folder or bots_here.bot_folder, name="bad"), sandbox)
 
-    camp.run(story)
+    bots_here.run(story)
 
 
-def test_a_bot_that_cannot_be_started_says_why_and_how_to_mend_it(camp: Camp) -> None:
-    folder = camp.bot_folder
+def test_a_bot_that_cannot_be_started_says_why_and_how_to_mend_it(bots_here: BotProcesses) -> None:
+    folder = bots_here.bot_folder
     (folder / "plain").write_text("x")
     (folder / "script").write_text("import sys")
     (folder / "script").chmod(0o755)
@@ -78,42 +82,42 @@ def test_a_bot_that_cannot_be_started_says_why_and_how_to_mend_it(camp: Camp) ->
     }
     for argv, sentence in wrong.items():
         with pytest.raises(LaunchError) as caught:
-            started(camp, argv)
+            started(bots_here, argv)
         assert sentence in str(caught.value)
         assert str(caught.value).startswith("bot bad: ")
     with pytest.raises(LaunchError, match=r"folder .*/nowhere does not exist: correct its path"):
-        started(camp, ("python", "bot.py"), folder / "nowhere")
+        started(bots_here, ("python", "bot.py"), folder / "nowhere")
 
 
-def test_a_log_or_a_folder_that_cannot_be_made(camp: Camp) -> None:
-    camp.logs = camp.bot_folder / "file" / "logs"
-    (camp.bot_folder / "file").write_text("in the way")
+def test_a_log_or_a_folder_that_cannot_be_made(bots_here: BotProcesses) -> None:
+    bots_here.logs = bots_here.bot_folder / "file" / "logs"
+    (bots_here.bot_folder / "file").write_text("in the way")
     with pytest.raises(LaunchError, match=r"log .* cannot be written: Not a directory"):
-        started(camp, ("python", "bot.py"))
-    camp.logs = camp.bot_folder
-    camp.work = camp.bot_folder / "file" / "work"
+        started(bots_here, ("python", "bot.py"))
+    bots_here.logs = bots_here.bot_folder
+    bots_here.work = bots_here.bot_folder / "file" / "work"
     with pytest.raises(LaunchError, match=r"no folder can be made in .*: Not a directory"):
-        started(camp, ("python", "bot.py"))
+        started(bots_here, ("python", "bot.py"))
 
 
 @pytest.mark.needs("bwrap")
-def test_an_address_that_no_sandbox_can_reach(camp: Camp) -> None:
+def test_an_address_that_no_sandbox_can_reach(bots_here: BotProcesses) -> None:
     for address, sentence in {
         "tcp:127.0.0.1:50051": "a sandbox has no network, tcp:127.0.0.1:50051 is out of reach: give a unix: address",
         "unix:/nowhere/socket": "there is no socket /nowhere/socket: start its server first",
     }.items():
-        camp.address = address
+        bots_here.address = address
         with pytest.raises(LaunchError) as caught:
-            started(camp, ("python", "bot.py"), sandbox="bubblewrap")
+            started(bots_here, ("python", "bot.py"), sandbox="bubblewrap")
         assert sentence in str(caught.value)
 
 
-def test_bots_are_started_in_the_main_thread_alone(camp: Camp) -> None:
+def test_bots_are_started_in_the_main_thread_alone(bots_here: BotProcesses) -> None:
     """Else they would end with that thread, which no author could make sense of."""
 
     async def story() -> None:
         with pytest.raises(RuntimeError, match="main thread"):
-            camp.start(HOLD, "none")
+            bots_here.start(HOLD, "none")
 
     caught: list[BaseException] = []
 

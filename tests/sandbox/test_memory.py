@@ -13,7 +13,7 @@ from referee.sandbox.control_group import ControlGroup, make_group, own_folders
 from referee.sandbox.kernel_memory import buffer_bytes, table_bytes
 from referee.sandbox.launch import Policy, ResourceLimits
 from referee.umpire.faults import Fault
-from tests.net.bot_processes import Camp
+from tests.net.bot_processes import BotProcesses
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory is looked at in /proc: Linux only")
 
@@ -118,29 +118,33 @@ def program_of(body: str) -> str:
         for how in (*HIDES, *(IN_A_BOX if "bubblewrap" in where else WITHOUT))
     ],
 )
-def test_it_counts_wherever_a_bot_hides_it(camp: Camp, monkeypatch: pytest.MonkeyPatch, where: str, how: str) -> None:
+def test_it_counts_wherever_a_bot_hides_it(
+    bots_here: BotProcesses, monkeypatch: pytest.MonkeyPatch, where: str, how: str
+) -> None:
     if "no groups" in where:
         monkeypatch.setattr(referee.sandbox.launch, "make_group", lambda marker, limits: None)
     sandbox: Policy = "bubblewrap" if "bubblewrap" in where else "none"
     limits = ResourceLimits(memory_mib=LIMITS.get(how, 160), disk_mib=16)
 
     async def story() -> None:
-        end, output = await camp.end_of(program_of((HIDES | IN_A_BOX | WITHOUT)[how]), sandbox, limits)
+        end, output = await bots_here.end_of(program_of((HIDES | IN_A_BOX | WITHOUT)[how]), sandbox, limits)
         assert end.fault is Fault.RESOURCE_MEM, (end, output)
         assert f"{limits.memory_mib} MiB" in end.sentence
 
-    camp.run(story)
+    bots_here.run(story)
 
 
 @pytest.mark.parametrize(
     "where",
     [pytest.param(where, marks=pytest.mark.needs("bwrap") if "bubble" in where else ()) for where in EVERYWHERE],
 )
-def test_what_the_kernel_can_take_back_does_not_count(camp: Camp, monkeypatch: pytest.MonkeyPatch, where: str) -> None:
+def test_what_the_kernel_can_take_back_does_not_count(
+    bots_here: BotProcesses, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
     """A bot that reads a large file is not one that uses much memory."""
     if "no groups" in where:
         monkeypatch.setattr(referee.sandbox.launch, "make_group", lambda marker, limits: None)
-    large = camp.bot_folder / "large"
+    large = bots_here.bot_folder / "large"
     with large.open("wb") as file:
         for _ in range(300):
             file.write(os.urandom(1 << 20))
@@ -154,14 +158,14 @@ print(os_read >> 20, flush=True)
 
     async def story() -> None:
         sandbox: Policy = "bubblewrap" if "bubblewrap" in where else "none"
-        end, output = await camp.end_of(program, sandbox, ResourceLimits(memory_mib=100))
+        end, output = await bots_here.end_of(program, sandbox, ResourceLimits(memory_mib=100))
         assert (end.fault, end.code, output) == (None, 0, "300\n")
 
-    camp.run(story)
+    bots_here.run(story)
 
 
 @pytest.mark.parametrize("groups", [True, False])
-def test_threads_are_bounded_too(camp: Camp, monkeypatch: pytest.MonkeyPatch, groups: bool) -> None:
+def test_threads_are_bounded_too(bots_here: BotProcesses, monkeypatch: pytest.MonkeyPatch, groups: bool) -> None:
     """With a control group the kernel refuses the one too many; without, the watch ends the bot."""
     if not groups:
         monkeypatch.setattr(referee.sandbox.launch, "make_group", lambda marker, limits: None)
@@ -179,20 +183,20 @@ while True: time.sleep(60)
 """
 
     async def story() -> None:
-        bot = camp.start(program, "none", ResourceLimits(processes=8))
+        bot = bots_here.start(program, "none", ResourceLimits(processes=8))
         group = bot._tree.group
         if group is None or not any((folder / "pids.max").exists() for folder in group.folders):
             end = await bot.exited()
             assert end.fault is Fault.RESOURCE_PIDS
             assert "threads at once; its limit is 64." in end.sentence
             return
-        ended = await camp_says(camp, bot)
+        ended = await bots_here_says(bots_here, bot)
         assert "refused" in ended
 
-    camp.run(story)
+    bots_here.run(story)
 
 
-async def camp_says(camp: Camp, bot: object) -> str:
+async def bots_here_says(bots_here: BotProcesses, bot: object) -> str:
     from tests.net.bot_processes import until
 
     await until(lambda: "ready" in bot.tail())  # type: ignore[attr-defined]

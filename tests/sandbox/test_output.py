@@ -7,48 +7,48 @@ import pytest
 
 from referee.sandbox.launch import Policy
 from referee.sandbox.output import BoundedLog, harmless
-from tests.net.bot_processes import Camp
+from tests.net.bot_processes import BotProcesses
 
 needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="leftovers are looked for in /proc: Linux only")
 
 
 @needs_linux
-def test_output_within_the_limit_slows_nobody(camp: Camp, sandbox: Policy) -> None:
+def test_output_within_the_limit_slows_nobody(bots_here: BotProcesses, sandbox: Policy) -> None:
     """A megabyte is more than any pipe holds: a bot that nobody read would never come to its end."""
 
     async def story() -> None:
-        end, output = await camp.end_of("for n in range(80_000): print('line', n)\nprint('the end')", sandbox)
+        end, output = await bots_here.end_of("for n in range(80_000): print('line', n)\nprint('the end')", sandbox)
         assert end.code == 0
         assert output.endswith("line 79999\nthe end\n")
 
-    camp.run(story)
-    log = (camp.logs / "bot.log").read_text()
+    bots_here.run(story)
+    log = (bots_here.logs / "bot.log").read_text()
     assert log.startswith("line 0\nline 1\n")
     assert log.endswith("line 79999\nthe end\n")
     assert "bytes left out" in log
 
 
 @needs_linux
-def test_control_characters_are_made_harmless(camp: Camp, sandbox: Policy) -> None:
+def test_control_characters_are_made_harmless(bots_here: BotProcesses, sandbox: Policy) -> None:
     said = b"\x1b[2Jclear \x07bell \xe2\x80\xaereversed \xff\xfe \x9b31m \xc3\xbcber \r\nnext\rover"
 
     async def story() -> None:
-        end, output = await camp.end_of(f"import os\nos.write(1, {said!r})\nos.write(2, b'!')", sandbox)
+        end, output = await bots_here.end_of(f"import os\nos.write(1, {said!r})\nos.write(2, b'!')", sandbox)
         assert end.code == 0
         assert output == "\\x1b[2Jclear \\x07bell \\u202ereversed \\xff\\xfe \\x9b31m über \nnext\nover!"
 
-    camp.run(story)
-    assert b"\x1b" not in (camp.logs / "bot.log").read_bytes()
+    bots_here.run(story)
+    assert b"\x1b" not in (bots_here.logs / "bot.log").read_bytes()
 
 
 @needs_linux
-def test_the_log_of_an_earlier_life_is_kept(camp: Camp, sandbox: Policy) -> None:
+def test_the_log_of_an_earlier_life_is_kept(bots_here: BotProcesses, sandbox: Policy) -> None:
     async def story() -> None:
         for word in ("first", "second"):
-            await camp.end_of(f"print('{word} life')", sandbox)
+            await bots_here.end_of(f"print('{word} life')", sandbox)
 
-    camp.run(story)
-    assert (camp.logs / "bot.log").read_text() == "first life\nsecond life\n"
+    bots_here.run(story)
+    assert (bots_here.logs / "bot.log").read_text() == "first life\nsecond life\n"
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from referee.sandbox.launch import Policy, ResourceLimits
 from referee.sandbox.process_tree import Process
 from referee.sandbox.resource_monitor import Monitored, ResourceMonitor, judge, resident_bytes
 from referee.umpire.faults import Fault
-from tests.net.bot_processes import Camp
+from tests.net.bot_processes import BotProcesses
 
 needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked at in /proc: Linux only")
 
@@ -32,9 +32,9 @@ SHARES = """
 
 
 @needs_linux
-def test_memory_that_processes_share_counts_once(camp: Camp, sandbox: Policy) -> None:
+def test_memory_that_processes_share_counts_once(bots_here: BotProcesses, sandbox: Policy) -> None:
     async def story() -> None:
-        bot = await camp.ready(SHARES, sandbox)
+        bot = await bots_here.ready(SHARES, sandbox)
         tree = bot._tree
         members = tree.look()
         resident = sum(one.resident for one in members)
@@ -46,7 +46,7 @@ def test_memory_that_processes_share_counts_once(camp: Camp, sandbox: Policy) ->
         assert order is not None
         assert order.fault is Fault.RESOURCE_MEM
 
-    camp.run(story)
+    bots_here.run(story)
 
 
 @needs_linux

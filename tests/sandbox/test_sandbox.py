@@ -16,7 +16,7 @@ from referee.sandbox.launch import Command, LaunchError, ResourceLimits
 from referee.sandbox.mounts import mounts
 from referee.sandbox.system_call_filter import NUMBERS, bot_filter
 from referee.umpire.faults import Fault
-from tests.net.bot_processes import HOLD, Camp
+from tests.net.bot_processes import HOLD, BotProcesses
 
 needs_sandbox = pytest.mark.needs("bwrap")
 
@@ -46,29 +46,29 @@ TRIES = """
 """
 
 
-def tried(camp: Camp, lines: str, limits: ResourceLimits | None = None) -> dict[str, object]:
+def tried(bots_here: BotProcesses, lines: str, limits: ResourceLimits | None = None) -> dict[str, object]:
     """What a bot in the sandbox found out. `lines` put it into `tell`; `order` is what the test gave it."""
     program = TRIES + "".join(f"    {line}\n" for line in lines.strip().splitlines()) + "    print(json.dumps(tell))\n"
     found: dict[str, object] = {}
 
     async def story() -> None:
-        end, output = await camp.end_of(program, "bubblewrap", limits)
+        end, output = await bots_here.end_of(program, "bubblewrap", limits)
         assert end.code == 0, output
         found.update(json.loads(output))
 
-    camp.run(story)
+    bots_here.run(story)
     return found
 
 
 @needs_sandbox
-def test_it_sees_its_own_files_and_no_others(camp: Camp) -> None:
-    secret = camp.bot_folder.parent / "secret"
+def test_it_sees_its_own_files_and_no_others(bots_here: BotProcesses) -> None:
+    secret = bots_here.bot_folder.parent / "secret"
     secret.write_text("the seed")
     found = tried(
-        camp,
+        bots_here,
         f"""
 tell["secret"] = attempt(lambda: open({str(secret)!r}).read())
-tell["store"] = attempt(lambda: os.listdir({str(camp.bot_folder.parent)!r}) != ["bot"])
+tell["store"] = attempt(lambda: os.listdir({str(bots_here.bot_folder.parent)!r}) != ["bot"])
 tell["home"] = attempt(lambda: os.listdir({str(Path.home() / ".ssh")!r}))
 tell["shadow"] = attempt(lambda: open("/etc/shadow").read())
 tell["own"] = sorted(os.listdir("."))
@@ -89,9 +89,9 @@ tell["user"] = pwd.getpwuid(os.getuid()).pw_name
 
 
 @needs_sandbox
-def test_it_writes_nowhere_but_in_its_private_folder(camp: Camp) -> None:
+def test_it_writes_nowhere_but_in_its_private_folder(bots_here: BotProcesses) -> None:
     found = tried(
-        camp,
+        bots_here,
         """
 for place in (".", "/", "/usr", "/etc", "/dev", "/run/referee", "/proc/sys/kernel"):
     tell[place] = attempt(lambda: write(place + "/file"))
@@ -105,17 +105,17 @@ for place in (os.environ["HOME"], os.environ["TMPDIR"], "/dev/shm"):
 
 
 @needs_sandbox
-def test_it_reaches_its_own_socket_and_no_other(camp: Camp) -> None:
+def test_it_reaches_its_own_socket_and_no_other(bots_here: BotProcesses) -> None:
     with socket.create_server(("127.0.0.1", 0)) as loopback, socket.socket(socket.AF_UNIX) as hidden:
-        hidden.bind(f"\0{camp.word}")
+        hidden.bind(f"\0{bots_here.word}")
         hidden.listen()
-        other = camp.bot_folder.parent / "other"
+        other = bots_here.bot_folder.parent / "other"
         with socket.socket(socket.AF_UNIX) as another:
             another.bind(str(other))
             another.listen()
             other.chmod(0o777)
             found = tried(
-                camp,
+                bots_here,
                 f"""
 scheme, _, address = os.environ["REFEREE_ADDRESS"].partition(":")
 tell["own"] = attempt(lambda: connect(socket.AF_UNIX, address))
@@ -137,9 +137,9 @@ tell["devices"] = [name for _, name in socket.if_nameindex()]
 
 
 @needs_sandbox
-def test_it_has_no_rights_and_sees_no_other_process(camp: Camp) -> None:
+def test_it_has_no_rights_and_sees_no_other_process(bots_here: BotProcesses) -> None:
     async def story() -> None:
-        other = await camp.ready(HOLD, "bubblewrap")
+        other = await bots_here.ready(HOLD, "bubblewrap")
         program = (
             TRIES
             + f"""
@@ -153,7 +153,7 @@ def test_it_has_no_rights_and_sees_no_other_process(camp: Camp) -> None:
     print(json.dumps(tell))
 """
         )
-        end, output = await camp.end_of(program, "bubblewrap")
+        end, output = await bots_here.end_of(program, "bubblewrap")
         assert end.code == 0, output
         assert json.loads(output) == {
             "rights": [0, 0, 0, 0],
@@ -163,16 +163,16 @@ def test_it_has_no_rights_and_sees_no_other_process(camp: Camp) -> None:
             "setuid": "EPERM",
             "hostname": "bot",
         }
-        assert other.pid in camp.processes()
+        assert other.pid in bots_here.processes()
 
-    camp.run(story)
+    bots_here.run(story)
 
 
 @needs_sandbox
 @pytest.mark.skipif(bot_filter() is None, reason="there is no system-call filter for this processor")
-def test_ways_around_its_limits_are_closed(camp: Camp) -> None:
+def test_ways_around_its_limits_are_closed(bots_here: BotProcesses) -> None:
     found = tried(
-        camp,
+        bots_here,
         """
 tell["user namespace"] = attempt(lambda: call("unshare", 0x10000000))
 tell["with others"] = attempt(lambda: call("unshare", 0x10020000))
@@ -198,9 +198,9 @@ tell["fork"] = os.waitstatus_to_exitcode(os.system("exit 5"))
 
 
 @needs_sandbox
-def test_it_fills_its_private_folder_and_no_disk(camp: Camp) -> None:
+def test_it_fills_its_private_folder_and_no_disk(bots_here: BotProcesses) -> None:
     found = tried(
-        camp,
+        bots_here,
         """
 def fill(place):
     data, number = b"x" * 2**18, 0
@@ -220,10 +220,10 @@ for place in ("/tmp", "/dev/shm"):
 
 
 @needs_sandbox
-def test_the_kernel_counts_its_tasks(camp: Camp) -> None:
+def test_the_kernel_counts_its_tasks(bots_here: BotProcesses) -> None:
     """Threads are not processes to the watch, but a bomb of them stops as well: at eight tasks a process."""
     found = tried(
-        camp,
+        bots_here,
         """
 import threading
 hold, number = threading.Event(), 0
@@ -244,21 +244,23 @@ hold.set()
 
 
 @needs_sandbox
-def test_the_sdk_and_its_libraries_are_there(camp: Camp) -> None:
-    assert tried(camp, "import google.protobuf, grpc, referee.cards\ntell['grpc'] = grpc.__name__") == {"grpc": "grpc"}
+def test_the_sdk_and_its_libraries_are_there(bots_here: BotProcesses) -> None:
+    assert tried(bots_here, "import google.protobuf, grpc, referee.cards\ntell['grpc'] = grpc.__name__") == {
+        "grpc": "grpc"
+    }
 
 
 @needs_sandbox
-def test_a_folder_closed_to_others_is_shown_all_the_same(camp: Camp) -> None:
+def test_a_folder_closed_to_others_is_shown_all_the_same(bots_here: BotProcesses) -> None:
     """As every temporary folder is. Its links stay links: they open nothing outside."""
-    secret = camp.bot_folder.parent / "secret"
+    secret = bots_here.bot_folder.parent / "secret"
     secret.write_text("the seed")
-    (camp.bot_folder / "link").symlink_to(secret)
-    (camp.bot_folder / "parts").mkdir()
-    (camp.bot_folder / "parts" / "part.py").write_text("NUMBER = 7")
-    camp.bot_folder.chmod(0o700)
+    (bots_here.bot_folder / "link").symlink_to(secret)
+    (bots_here.bot_folder / "parts").mkdir()
+    (bots_here.bot_folder / "parts" / "part.py").write_text("NUMBER = 7")
+    bots_here.bot_folder.chmod(0o700)
     found = tried(
-        camp,
+        bots_here,
         """
 import parts.part
 tell["part"] = parts.part.NUMBER
@@ -271,44 +273,44 @@ tell["write"] = attempt(lambda: write("file"))
 
 
 @needs_sandbox
-def test_a_bot_of_one_file_sees_only_that(camp: Camp) -> None:
-    command = camp.command("import os\nprint(sorted(os.listdir('.')))")
-    (camp.bot_folder / "league.sqlite").write_text("the store")
-    (camp.bot_folder / "rival.py").write_text("its secrets")
+def test_a_bot_of_one_file_sees_only_that(bots_here: BotProcesses) -> None:
+    command = bots_here.command("import os\nprint(sorted(os.listdir('.')))")
+    (bots_here.bot_folder / "league.sqlite").write_text("the store")
+    (bots_here.bot_folder / "rival.py").write_text("its secrets")
 
     async def story() -> None:
         shown = Command(argv=command.argv, folder=command.folder, name=command.name, only=("bot.py",))
-        end, output = await camp.end_of(shown, "bubblewrap")
+        end, output = await bots_here.end_of(shown, "bubblewrap")
         assert (end.code, output) == (0, "['bot.py']\n")
 
-    camp.run(story)
+    bots_here.run(story)
 
 
 @needs_sandbox
-def test_more_can_be_shown_to_it(camp: Camp) -> None:
-    weights = camp.bot_folder.parent / "weights"
+def test_more_can_be_shown_to_it(bots_here: BotProcesses) -> None:
+    weights = bots_here.bot_folder.parent / "weights"
     weights.write_text("1 2 3")
-    command = camp.command(f"print(open({str(weights)!r}).read())")
+    command = bots_here.command(f"print(open({str(weights)!r}).read())")
 
     async def story() -> None:
         shown = Command(argv=command.argv, folder=command.folder, name=command.name, reads=(weights,))
-        end, output = await camp.end_of(shown, "bubblewrap")
+        end, output = await bots_here.end_of(shown, "bubblewrap")
         assert (end.code, output) == (0, "1 2 3\n")
 
-    camp.run(story)
+    bots_here.run(story)
 
 
 @needs_sandbox
-def test_somebody_ends_the_outer_process(camp: Camp) -> None:
+def test_somebody_ends_the_outer_process(bots_here: BotProcesses) -> None:
     async def story() -> None:
-        bot = await camp.ready(HOLD, "bubblewrap")
+        bot = await bots_here.ready(HOLD, "bubblewrap")
         os.kill(bot.pid, signal.SIGKILL)
         end = await bot.exited()
         assert (end.fault, end.signal) == (Fault.CRASH, signal.SIGKILL)
         assert "which the referee did not send" in end.sentence
-        assert camp.processes() == []
+        assert bots_here.processes() == []
 
-    camp.run(story)
+    bots_here.run(story)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="bubblewrap needs Linux")

@@ -30,7 +30,7 @@ from referee.sandbox.temporary_folder import (
     remove_folder,
     temporary_folder,
 )
-from tests.net.bot_processes import HOLD, Camp, until
+from tests.net.bot_processes import HOLD, BotProcesses, until
 from tests.program import PATIENCE
 
 NOBODY = 65534
@@ -291,7 +291,9 @@ def test_the_sweep_at_the_start_outlives_what_it_cannot_remove(
     assert "RecursionError" in caplog.text
 
 
-def test_a_bots_folder_is_removed_beside_the_event_loop(camp: Camp, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bots_folder_is_removed_beside_the_event_loop(
+    bots_here: BotProcesses, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A million files take minutes: until then everybody else plays on."""
     removed: list[threading.Thread] = []
     let_go = threading.Event()
@@ -304,14 +306,14 @@ def test_a_bots_folder_is_removed_beside_the_event_loop(camp: Camp, monkeypatch:
     monkeypatch.setattr("referee.sandbox.process.remove_folder", remove)
 
     async def story() -> None:
-        bot = await camp.ready(HOLD, "none")
+        bot = await bots_here.ready(HOLD, "none")
         ending = asyncio.ensure_future(bot.kill())
         await until(lambda: bool(removed))
         assert not ending.done()
         let_go.set()
         await ending
 
-    camp.run(story)
+    bots_here.run(story)
     assert removed[0] is not threading.main_thread()
 
 

@@ -59,7 +59,7 @@ class Arena(GameObserver, ServerObserver, SupervisorObserver):
         """``event_sink`` is told of faults of remote entrants, of where they are expected, and of wrong tokens."""
         self.plan, self._event_sink = plan, event_sink
         self.games_in_play = GamesInPlay(self)
-        self.host = GameServer(self.games_in_play, plan.asked_at_once, self)
+        self.server = GameServer(self.games_in_play, plan.asked_at_once, self)
         self.supervisors: dict[Slot, Supervisor] = {}
         self._leg = ArenaObserver()
         self._endpoints = contextlib.AsyncExitStack()
@@ -70,10 +70,10 @@ class Arena(GameObserver, ServerObserver, SupervisorObserver):
 
         Raises ``OSError`` if the address cannot be had, or a file of the certificate cannot be read.
         """
-        self.attend(self.host.watch())
+        self.attend(self.server.watch())
         if remote:
             address, credentials = self.plan.listen, server_credentials(self.plan.tls)
-            endpoint = await self._endpoints.enter_async_context(self.host.serve(address, credentials=credentials))
+            endpoint = await self._endpoints.enter_async_context(self.server.serve(address, credentials=credentials))
             for key, slot in sorted(remote):
                 self._expect(key, slot, endpoint)
 
@@ -91,11 +91,11 @@ class Arena(GameObserver, ServerObserver, SupervisorObserver):
     def admit(self, slot: Slot, supervisor: Supervisor) -> None:
         """A bot that may dial in, and who keeps it."""
         self.supervisors[slot] = supervisor
-        self.host.admit(supervisor.connection)
+        self.server.admit(supervisor.connection)
 
     def dismiss(self, slot: Slot) -> None:
         """A local bot has left."""
-        self.host.dismiss(self.supervisors.pop(slot).connection)
+        self.server.dismiss(self.supervisors.pop(slot).connection)
 
     # What games in play, server and supervisors tell.
 
@@ -140,7 +140,7 @@ class Arena(GameObserver, ServerObserver, SupervisorObserver):
 
     async def close(self, *, stopped: bool) -> None:
         """Sends the remote bots off, closes the endpoints and stops the clocks."""
-        self.host.wrong_tokens.close()
+        self.server.wrong_tokens.close()
         for supervisor in self.supervisors.values():
             send_off(supervisor.connection, stopped=stopped)
         try:

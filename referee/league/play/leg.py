@@ -53,7 +53,7 @@ class Leg(ArenaObserver, SupervisorObserver):
         self._queue = deque(games)
         self._plans: dict[Umpire, GamePlan] = {}
         self._arena, self._arena_is_own = arena or Arena(plan, event_sink), arena is None
-        self._games_in_play, self._host = self._arena.games_in_play, self._arena.host
+        self._games_in_play, self._server = self._arena.games_in_play, self._arena.server
         self._excused: dict[Umpire, str] = {}
         self._supervisors: dict[Slot, Supervisor] = {}
         self._load: dict[Slot, int] = {}
@@ -94,7 +94,7 @@ class Leg(ArenaObserver, SupervisorObserver):
                 continue
             connection = new_connection(self.plan, self._games_in_play, key, slot)
             address = local_address(folder / f"{number}.sock")
-            endpoint = await endpoints.enter_async_context(self._host.serve(address, owner=connection))
+            endpoint = await endpoints.enter_async_context(self._server.serve(address, owner=connection))
             start = partial(self._launch, command, endpoint.address, connection, folder)
             supervisor = LocalSupervisor(connection, self._games_in_play, self, start, self.plan.start_seconds)
             self._supervisors[key, slot] = supervisor
@@ -153,7 +153,7 @@ class Leg(ArenaObserver, SupervisorObserver):
                 if all(supervisor.settled.is_set() for supervisor in self._supervisors.values()):
                     self._drop_withdrawn()
                     self._feed()
-                    self._host.pump()
+                    self._server.pump()
                     if not self._queue and not self._games_in_play.seated:
                         break
                 await self._change(stopped)

@@ -22,7 +22,7 @@ from referee.league.play.leg import Leg
 from referee.league.play.workers import LocalWorkers, Pool, Stoppable, play_block
 from referee.league.schedule.blocks import SetQueue, by_processes
 from referee.league.schedule.formats import format_of
-from referee.league.schedule.schedule import Fixture, PlannedSet, Schedule, read_schedule
+from referee.league.schedule.schedule import PlannedSet, Schedule, read_schedule
 from referee.league.sets_to_play import (
     INTERRUPTED,
     MOST_NO_CONTESTS,
@@ -38,7 +38,7 @@ from referee.league.sets_to_play import (
     withdrawn_from,
 )
 from referee.league.standings import standings_of
-from referee.league.store import SetRow, Store
+from referee.league.store import Store
 from referee.league.store.roots import roots
 from referee.sandbox.orphans import end_orphans
 from referee.sandbox.process_tree import process
@@ -298,7 +298,7 @@ class Runner:
         legs = self._schedule.legs(sets)
         return [
             [
-                _game_plan(fixture, rows[fixture.set_id])
+                GamePlan.of(fixture, rows[fixture.set_id].redeal)
                 for fixture in leg
                 if (fixture.id, rows[fixture.set_id].redeal) not in done
             ]
@@ -387,14 +387,3 @@ class _LegHere:
 def _nothing_lives(pids: Sequence[int]) -> bool:
     """Whether these processes, which were told to end, have ended."""
     return all((one := process(pid)) is None or one.dead for pid in pids)
-
-
-def _game_plan(fixture: Fixture, row: SetRow) -> GamePlan:
-    return GamePlan(
-        fixture_id=fixture.id,
-        set_id=fixture.set_id,
-        rotation=fixture.rotation,
-        seats=fixture.seats,
-        slots=fixture.slots,
-        redeal=row.redeal,
-    )

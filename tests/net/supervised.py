@@ -1,4 +1,4 @@
-"""A lodge: a connection with its supervisor, and processes that are made up, for the tests of supervisors."""
+"""A supervised bot: a connection with its supervisor, and processes that are made up, for the tests of supervisors."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -59,7 +59,7 @@ class Stream(BotStream):
         self.cuts += 1
 
 
-class Lodge(SupervisorObserver):
+class SupervisedBot(SupervisorObserver):
     """A connection with its supervisor; the test plays the bot."""
 
     def __init__(self, *, remote: bool = False) -> None:
@@ -139,18 +139,18 @@ async def until(look: Callable[[], bool]) -> None:
             await asyncio.sleep(0.001)
 
 
-def tell(story: Callable[[Lodge], Awaitable[None]], *, remote: bool = False) -> Lodge:
+def tell(story: Callable[[SupervisedBot], Awaitable[None]], *, remote: bool = False) -> SupervisedBot:
     """Runs a story with its supervisor on virtual time, and ends the supervisor."""
 
-    async def told() -> Lodge:
-        lodge = Lodge(remote=remote)
-        work = asyncio.ensure_future(lodge.supervisor.run())
+    async def told() -> SupervisedBot:
+        supervised = SupervisedBot(remote=remote)
+        work = asyncio.ensure_future(supervised.supervisor.run())
         try:
-            await story(lodge)
+            await story(supervised)
         finally:
             work.cancel()
             with suppress(asyncio.CancelledError):
                 await work
-        return lodge
+        return supervised
 
     return run(told())

@@ -1,4 +1,4 @@
-"""An inn: a host with its connections behind a real endpoint, and clients that dial in. What the tests of the server share."""
+"""An served games: a host with its connections behind a real endpoint, and clients that dial in. What the tests of the server share."""
 
 import asyncio
 import contextlib
@@ -26,28 +26,28 @@ LONG: Final = TimeLimits(60_000_000, 0, 0)
 
 
 class Told(ConnectionObserver):
-    """Tells the inn what a supervisor would be told."""
+    """Tells the served games what a supervisor would be told."""
 
-    def __init__(self, inn: "Inn", connection: BotConnection) -> None:
-        self.inn, self.connection = inn, connection
+    def __init__(self, served: "ServedGames", connection: BotConnection) -> None:
+        self.served, self.connection = served, connection
 
     def stream_lost(self) -> None:
-        self.inn.losses.append(self.connection.terms.name)
+        self.served.losses.append(self.connection.terms.name)
 
     def faulted(self, fault: Fault, sentence: str) -> None:
-        self.inn.faults.append((self.connection.terms.name, fault, sentence))
+        self.served.faults.append((self.connection.terms.name, fault, sentence))
 
     def hung(self) -> None:
-        self.inn.hung.append(self.connection)
+        self.served.hung.append(self.connection)
 
 
-class Inn(ServerObserver):
+class ServedGames(ServerObserver):
     """A host with connections, and an endpoint for each or one for all."""
 
     def __init__(self, folder: Path, asked_at_once: int = 0) -> None:
         self.folder = folder
         self.book = Book()
-        self.host = GameServer(self.book.games_in_play, asked_at_once, self)
+        self.server = GameServer(self.book.games_in_play, asked_at_once, self)
         self.connections: list[BotConnection] = []
         self.faults: list[tuple[str, Fault, str]] = []
         self.losses: list[str] = []
@@ -66,12 +66,12 @@ class Inn(ServerObserver):
         connection = BotConnection(f"token-of-{name}", told, self.book.games_in_play.answered, monotonic_us)
         connection.observe(Told(self, connection))
         self.connections.append(connection)
-        self.host.admit(connection)
+        self.server.admit(connection)
         return connection
 
     def endpoint(self, owner: BotConnection | None = None, address: str = "", credentials: Any = None) -> Any:
         name = owner.terms.name if owner else "all"
-        return self.host.serve(address or f"unix:{self.folder}/{name}.sock", owner, credentials)
+        return self.server.serve(address or f"unix:{self.folder}/{name}.sock", owner, credentials)
 
     def deal(self, number: int, *players: BotConnection) -> None:
         self.book.games_in_play.open(
@@ -79,7 +79,7 @@ class Inn(ServerObserver):
         )
         for connection in players:
             connection.begin_game()
-        self.host.pump()
+        self.server.pump()
 
 
 @contextlib.asynccontextmanager
@@ -142,18 +142,18 @@ async def play_on(call: Any) -> wire.Farewell:
 
 
 def tell(
-    tmp_path: Path, story: Callable[[Inn], Awaitable[None]], *, asked_at_once: int = 0, watched: bool = True
-) -> Inn:
-    """Runs a story at an inn whose clocks go, unless the story moves them itself."""
+    tmp_path: Path, story: Callable[[ServedGames], Awaitable[None]], *, asked_at_once: int = 0, watched: bool = True
+) -> ServedGames:
+    """Runs a story at an served games whose clocks go, unless the story moves them itself."""
 
-    async def told() -> Inn:
-        inn = Inn(tmp_path, asked_at_once)
-        watch = asyncio.ensure_future(inn.host.watch() if watched else asyncio.sleep(0))
+    async def told() -> ServedGames:
+        served = ServedGames(tmp_path, asked_at_once)
+        watch = asyncio.ensure_future(served.server.watch() if watched else asyncio.sleep(0))
         try:
-            await story(inn)
+            await story(served)
         finally:
             watch.cancel()
             await asyncio.gather(watch, return_exceptions=True)
-        return inn
+        return served
 
     return asyncio.run(told())
