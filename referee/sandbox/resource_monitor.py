@@ -143,7 +143,7 @@ def buffers_of(bot: Monitored, members: Iterable[Process]) -> int:
     alive = [one.pid for one in members if not one.dead]
     buffers, files = buffer_bytes(alive)
     mapped = sum(table_bytes(pid)[2] for pid in alive)  # is among the resident pages already
-    inodes = sum(inode_bytes(alive[-1], place) for place in (HOME, "/dev/shm")) if bot.helpers and alive else 0
+    inodes = inode_bytes(alive, (HOME, "/dev/shm")) if bot.helpers else 0
     return buffers + max(files - mapped, 0) + inodes
 
 

@@ -10,10 +10,11 @@ import pytest
 import referee.sandbox.launch
 from referee.sandbox import control_group as cgroup
 from referee.sandbox.control_group import ControlGroup, make_group, own_folders
-from referee.sandbox.kernel_memory import buffer_bytes, table_bytes
+from referee.sandbox.kernel_memory import buffer_bytes, inode_bytes, table_bytes
 from referee.sandbox.launch import Policy, ResourceLimits
+from referee.sandbox.mounts import HOME
 from referee.umpire.faults import Fault
-from tests.net.bot_processes import BotProcesses
+from tests.net.bot_processes import BotProcesses, until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory is looked at in /proc: Linux only")
 
@@ -164,6 +165,35 @@ print(os_read >> 20, flush=True)
     bots_here.run(story)
 
 
+PLACES = ("/", HOME, "/dev/shm")  # noqa: S108  # where file systems are
+
+
+def test_the_files_of_the_machine_are_nobodys() -> None:
+    assert inode_bytes([os.getpid(), os.getppid(), 1], PLACES) == 0
+    assert inode_bytes([2**22 + 1], PLACES) == 0  # there is no such process
+
+
+@pytest.mark.needs("bwrap")
+def test_a_bot_has_the_files_that_it_made_whichever_process_is_looked_at(
+    bots_here: BotProcesses, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Helpers of the sandbox see the machine's disk, with a million files: they were once taken for the bot's."""
+    monkeypatch.setattr(referee.sandbox.launch, "make_group", lambda marker, limits: None)
+    made = "for number in range(500): open(f'/tmp/{number}', 'w').close()\n"
+
+    async def story() -> None:
+        bot = bots_here.start(made + STAYS, "bubblewrap")
+        await until(lambda: "ready" in bot.tail())
+        members = [one.pid for one in bot._tree.look() if not one.dead]
+        by_process = [inode_bytes([pid], PLACES) for pid in members]
+        assert len(members) > 1
+        assert 0 in by_process  # a helper outside
+        assert 500 << 10 <= max(by_process) < 1 << 20
+        assert inode_bytes(members, PLACES) == inode_bytes(members[::-1], PLACES) == max(by_process)
+
+    bots_here.run(story)
+
+
 @pytest.mark.parametrize("groups", [True, False])
 def test_threads_are_bounded_too(bots_here: BotProcesses, monkeypatch: pytest.MonkeyPatch, groups: bool) -> None:
     """With a control group the kernel refuses the one too many; without, the watch ends the bot."""
@@ -197,8 +227,6 @@ while True: time.sleep(60)
 
 
 async def bots_here_says(bots_here: BotProcesses, bot: object) -> str:
-    from tests.net.bot_processes import until
-
     await until(lambda: "ready" in bot.tail())  # type: ignore[attr-defined]
     return str(bot.tail())  # type: ignore[attr-defined]
 
