@@ -72,8 +72,7 @@ class Probe:
     ``broke`` which rules it broke here; ``stated``, that decisions of its own seat were made for it before;
     ``last`` is the position at which it was late or gone; ``course`` the game that the bot is led through. ``match`` is the game
     that is played here, which ends after so many answers (``ends_at``); ``held`` is what the umpire has said and nobody
-    has been told yet. ``gone_at`` is how many answers there had been
-    when the bot was first lost, if it was.
+    has been told yet. ``gone_at`` is how many answers there had been when the bot was first lost, if it was.
     """
 
     table: Umpire

@@ -80,7 +80,7 @@ def begin(
     """Makes the store of a new league and enters the schedule that it begins with; raises ``StoreError`` or ``ScheduleError``.
 
     ``tokens`` are those of the remote bots, by entrant key. ``revealed`` is the master of an earlier league, to play its
-    packs again. ``earlier`` has the masters of sets that come from seasons before, as ``season.Kept`` gives them; ``kept`` is
+    packs again. ``earlier`` has the masters of sets that come from seasons before, as ``season.CarriedOverSets`` gives them; ``kept`` is
     the store and the sets whose games are taken over.
     """
     schedule = plan(definition.shape(), roster.entrants)
