@@ -15,13 +15,12 @@ from typing import Any
 from referee.definitions.definition import parse_definition
 from referee.entrants.entrants import Entrant, Roster
 from referee.seats.house import house
+from referee.store import Store
+from referee.tournament import league as leagues
 from referee.tournament.export import write_export
 from referee.tournament.league import read_league
 from tests.tournament import inprocess
 from tests.tournament.inprocess import at_random, found_league, go_on, league_text, play_league, reneges, stumbles
-
-from referee.store import Store
-from referee.tournament import league as leagues
 
 PLAYERS: dict[str, Any] = {"careful": house, "reneger": reneges, "stumbler": stumbles, "random": at_random}
 HOST = {"system": "Linux", "python": "3.11.0", "processors": "2 x86_64", "machine": "", "boot": ""}
