@@ -94,7 +94,7 @@ check-load: .venv/dev.stamp ## check the sample bots 300 times beside eight busy
 
 bench: .venv/dev.stamp ## run each benchmark; each prints its ratio to a yardstick of the same run
 	@$(BIN)/python -c 'import pyspiel' 2>/dev/null || $(BIN)/python -m pip install -q open_spiel || echo 'bench: open_spiel is not to be had here, the kernel has no yardstick'
-	@set -e; for program in kernel wire ratings languages; do echo "== $$program"; $(BIN)/python "benchmarks/$$program.py"; done
+	@set -e; for program in kernel wire ratings languages 'league --short'; do echo "== $$program"; set -- $$program; $(BIN)/python "benchmarks/$$1.py" $${2:-}; done
 
 scale: .venv/dev.stamp ## what a game costs the main process at 1,000 to 100,000 games, and what a class of forty takes
 	@$(BIN)/python benchmarks/scale.py --play-only

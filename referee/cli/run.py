@@ -97,6 +97,11 @@ TimeOption = Annotated[
 ]
 
 
+VerboseOption = Annotated[
+    bool, typer.Option("--verbose", "-v", help="Say at the end what playing took: messages, starts, processor time.")
+]
+
+
 @app.command(epilog="Example: referee run tournaments/kitchen.toml --workers 2")
 def run(
     definition_file: Annotated[Path, typer.Argument(metavar="TOURNAMENT.toml", help="The tournament's definition.")],
@@ -115,6 +120,7 @@ def run(
     insecure: InsecureOption = False,
     tls_cert: CertOption = None,
     tls_key: KeyOption = None,
+    verbose: VerboseOption = False,
 ) -> None:
     """Play a league from its definition, or go on with it, and print the standings."""
     refuse_together("--new-version is --new-season with sets kept", "--new-season", "--new-version")
@@ -142,11 +148,11 @@ def run(
     endpoint = _endpoint(definition, listen, insecure, tls_cert, tls_key)
     if path.exists():
         console.print(f"Going on with {path}", markup=False)
-        end(go_on(path, workers, output, choice(), endpoint, console, cluster=cluster))
+        end(go_on(path, workers, output, choice(), endpoint, console, cluster=cluster, verbose=verbose))
         return
     begin_league(definition, roster, path, choice(), earlier if new_version else None, console)
     with gone_if_nothing_is_played(path):
-        code = go_on(path, workers, output, choice(), endpoint, console, cluster=cluster)
+        code = go_on(path, workers, output, choice(), endpoint, console, cluster=cluster, verbose=verbose)
     end(code)
 
 
@@ -176,6 +182,7 @@ def resume(
     insecure: InsecureOption = False,
     tls_cert: CertOption = None,
     tls_key: KeyOption = None,
+    verbose: VerboseOption = False,
 ) -> None:
     """Go on with a league that was stopped or killed: nothing is lost, nothing counts twice."""
     console = messages()
@@ -190,7 +197,7 @@ def resume(
     choice = shut_in(sandbox, Roster(league.entrants), trust_bots, console, foreign)
     endpoint = _endpoint(league.definition, listen, insecure, tls_cert, tls_key)
     room_for(league.definition, league.entrants)
-    end(go_on(store, workers, output, choice, endpoint, console, cluster=cluster))
+    end(go_on(store, workers, output, choice, endpoint, console, cluster=cluster, verbose=verbose))
 
 
 def _is_finished(path: Path, definition: Definition, roster: Roster) -> bool:
@@ -320,8 +327,12 @@ def go_on(
     terminal: bool = False,
     cluster: str = "",
     brief: bool = False,
+    verbose: bool = False,
 ) -> int:
-    """Plays what is left of the league at that path, prints how it stands (``brief``: in three lines), and returns the exit code."""
+    """Plays what is left of the league at that path, prints how it stands (``brief``: in three lines), and returns the exit code.
+
+    ``verbose``: also what playing took; in JSON as ``run``, else as a line of the error stream.
+    """
     with Store.write(path) as store:
         league = read_league(store)
         check_unchanged(league)
@@ -343,7 +354,9 @@ def go_on(
         else:
             report = f"none yet; write one with: referee report {path}"
             outcome = replace(outcome, table=_table_of_stopped(store, league, output, console))
-        _print_end(store, league, outcome, output, path, report, brief=brief)
+        _print_end(store, league, outcome, output, path, report, brief=brief, verbose=verbose)
+        if verbose and (output is not OutputFormat.JSON or outcome.table is None):
+            console.print(outcome.figures.sentence)
         shown = outcome.table is not None and output is not OutputFormat.JSON and not brief
         if shown and (early := told_of(store, league, runner.schedule)):
             typer.echo(wrapped(early, columns_of(sys.stdout)))
@@ -426,6 +439,7 @@ def _print_end(
     report: str,
     *,
     brief: bool = False,
+    verbose: bool = False,
 ) -> None:
     """The standings, and what can be done with the league now; an outcome without a table has only the latter."""
     table, width = outcome.table, columns_of(sys.stdout)
@@ -435,7 +449,7 @@ def _print_end(
         typer.echo(f"{stopped}\nHow it stands: referee standings {path}", err=output is OutputFormat.JSON)
         return
     if output is OutputFormat.JSON:
-        typer.echo(json_table(table))
+        typer.echo(json_table(table, outcome.figures if verbose else None))
         return
     if brief:
         names, copies = names_of([row.entrant for row in table.rows]), copies_of(league)

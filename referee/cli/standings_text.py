@@ -12,6 +12,7 @@ from typing import Final
 from rich.cells import cell_len
 
 from referee.cli.live_screen import WIDTH
+from referee.league.play.run_figures import RunFigures
 from referee.report.headline import Headline
 from referee.report.number_format import NONE, UNITS, between, figure, ranks
 from referee.report.report_data import names_of
@@ -205,6 +206,7 @@ def play_lines(table: Standings, verdict: Headline) -> list[str]:
     return [said, f"{got} {UNITS[table.measure]} a game, over {counted(table.games, 'game')}."]
 
 
-def json_table(table: Standings) -> str:
-    """The standings in full, as one JSON object."""
-    return json.dumps(table.to_json(), indent=2, ensure_ascii=True)
+def json_table(table: Standings, figures: RunFigures | None = None) -> str:
+    """The standings in full, as one JSON object; what the run took, if that is given, as its ``run``."""
+    whole = table.to_json() if figures is None else {**table.to_json(), "run": figures.to_json()}
+    return json.dumps(whole, indent=2, ensure_ascii=True)

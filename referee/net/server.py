@@ -166,7 +166,8 @@ class GameServer:
     """The connections of a process and their games in play. ``serve`` opens an endpoint, ``watch`` keeps the clocks.
 
     ``asked_at_once`` bounds how many bots think at the same time (a competitive clock); 0 = no bound. Connections ``at_home``
-    have an endpoint of their own, and are let in at no other. The watch is due at ``due_us``.
+    have an endpoint of their own, and are let in at no other. The watch is due at ``due_us``. So many ``messages`` with
+    ``turns`` in them were sent.
     """
 
     def __init__(
@@ -182,6 +183,7 @@ class GameServer:
         self._budgets: dict[BotConnection, Budget] = {}
         self._streams: set[asyncio.Task[None]] = set()
         self._ticked_us = 0
+        self.messages = self.turns = 0
         self.due_us = _NEVER_US
         self._looked_us = self._stalled_us = 0
         self._waits: deque[PressureSample] = deque(maxlen=16)
@@ -438,7 +440,12 @@ class GameServer:
             return None
         try:
             response = connection.flush(monotonic_us())
-            return None if response is None else response.SerializeToString()
+            if response is None:
+                return None
+            if response.turns:
+                self.messages += 1
+                self.turns += len(response.turns)
+            return response.SerializeToString()
         except Exception:  # noqa: BLE001  # as in the games in play: the games concerned are spoiled, not the league
             _LOG.exception("a message to %s cannot be made; its games are no contest", connection.terms.name)
             self.failed(connection)

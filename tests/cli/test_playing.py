@@ -74,6 +74,28 @@ def test_the_same_seed_gives_the_same_results_and_a_finished_league_is_not_run_a
     assert root(first.stdout) == root(second.stdout)
 
 
+def test_what_a_run_took_is_told_when_asked_for_and_is_the_same_by_workers(folder: Path) -> None:
+    took = {}
+    for workers in ("1", "2"):
+        options = ("--sandbox", "none", "--output", "json", "--verbose", "--new-season", "-w", workers)
+        done = referee(folder, "run", "two.toml", *options)
+        assert done.returncode == 0, done.stderr
+        took[workers] = json.loads(done.stdout)["run"]
+        with sqlite3.connect(folder / f"leagues/two{'-2' if workers == '2' else ''}.sqlite") as db:
+            summaries = [json.loads(row[0]) for row in db.execute("SELECT summary FROM game")]
+        assert took[workers]["games"] == len(summaries)
+        assert took[workers]["decisions"] == sum(summary["decisions"] for summary in summaries)
+        assert took[workers]["turns"] >= took[workers]["messages"] > 0
+        assert took[workers]["turns"] == took["1"]["turns"], "no bot was started again, so each turn was sent once"
+        assert took[workers]["starts"] >= 2
+        assert took[workers]["referee_s"] > 0
+        assert took[workers]["bots_s"] > 0
+    plain = referee(folder, "run", "two.toml", "--sandbox", "none", "-o", "plain", "--verbose", "--new-season")
+    assert f"Played {took['1']['games']} games of {took['1']['decisions']} decisions in " in plain.stderr
+    silent = referee(folder, "run", "two.toml", "--sandbox", "none", "-o", "plain", "--new-season")
+    assert "Played" not in silent.stderr
+
+
 def test_a_dry_run_plays_nothing(folder: Path) -> None:
     done = referee(folder, "run", "two.toml", "--dry-run")
     assert done.returncode == 0

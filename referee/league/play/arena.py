@@ -12,6 +12,7 @@ from typing import Any
 
 from referee.league.plan import LeaguePlan
 from referee.league.play.event_sink import EventSink
+from referee.league.play.run_figures import RunFigures
 from referee.net.connection import REMOTE_LATENCY_US, BotConnection, JoinTerms
 from referee.net.games_in_play import GameObserver, GamesInPlay
 from referee.net.listening import check_certificate
@@ -62,6 +63,7 @@ class Arena(GameObserver, ServerObserver, SupervisorObserver):
         self.server = GameServer(self.games_in_play, plan.asked_at_once, self)
         self.supervisors: dict[Slot, Supervisor] = {}
         self._leg = ArenaObserver()
+        self._told = RunFigures()
         self._endpoints = contextlib.AsyncExitStack()
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -87,6 +89,11 @@ class Arena(GameObserver, ServerObserver, SupervisorObserver):
     def begin(self, leg: ArenaObserver) -> None:
         """From now on this leg is being played."""
         self._leg = leg
+
+    def sent(self) -> RunFigures:
+        """The messages with turns that were sent since the last time."""
+        before, self._told = self._told, RunFigures(messages=self.server.messages, turns=self.server.turns)
+        return RunFigures(messages=self._told.messages - before.messages, turns=self._told.turns - before.turns)
 
     def admit(self, slot: Slot, supervisor: Supervisor) -> None:
         """A bot that may dial in, and who keeps it."""

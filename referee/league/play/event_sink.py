@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from referee.league.plan import GamePlan
+from referee.league.play.run_figures import RunFigures
 from referee.league.standings import summarise
 from referee.league.store import FinishedGame, FixtureRow, GameSummary, Store
 from referee.umpire.events import Ruling
@@ -75,6 +76,9 @@ class EventSink:
     def wrong_tokens(self, sentence: str) -> None:
         """Streams have come with a token that no entrant has."""
 
+    def took(self, figures: RunFigures) -> None:
+        """What was played since the last time took so much."""
+
 
 @dataclass(frozen=True, slots=True)
 class GameFinished:
@@ -120,7 +124,7 @@ class EntrantWithdrawn:
     reason: str
 
 
-Event = GameFinished | GameAborted | RulingMade | FaultSeen | EntrantWithdrawn
+Event = GameFinished | GameAborted | RulingMade | FaultSeen | EntrantWithdrawn | RunFigures
 """What a worker sends home."""
 
 _TOGETHER_SECONDS = 0.2
@@ -153,12 +157,16 @@ class BufferSink(EventSink):
         """Keeps a withdrawal."""
         self.events.append(EntrantWithdrawn(entrant, reason))
 
+    def took(self, figures: RunFigures) -> None:
+        """Keeps what was used."""
+        self.events.append(figures)
+
 
 class StoreSink(EventSink):
     """Writes to the store and tells the observer.
 
     Games that finish within a fifth of a second share a transaction, for each has to wait for the disk. A game counts
-    as finished, and is told, only when it is stored.
+    as finished, and is told, only when it is stored. ``figures`` are those of all that was played.
     """
 
     def __init__(self, store: Store, observer: LeagueObserver) -> None:
@@ -169,6 +177,7 @@ class StoreSink(EventSink):
         self._stored_at = 0.0
         self.again: list[GamePlan] = []
         self.gone: dict[str, str] = {}
+        self.figures = RunFigures()
 
     def begin(self, games: Sequence[GamePlan]) -> None:
         """Notes the attempts at these games before any bot sees them."""
@@ -202,6 +211,7 @@ class StoreSink(EventSink):
         if ready:
             self._store.finish_games([finished for _, finished in ready])
             self._stored_at = time.monotonic()
+            self.took(RunFigures(len(ready), sum(finished.summary["decisions"] for _, finished in ready)))
             for game, finished in ready:
                 self._observer.game(game, finished.summary)
 
@@ -244,6 +254,10 @@ class StoreSink(EventSink):
         """Tells the observer of streams with a token that nobody has."""
         self._observer.wrong_tokens(sentence)
 
+    def took(self, figures: RunFigures) -> None:
+        """Adds it up."""
+        self.figures += figures
+
     def take(self, events: Sequence[Event]) -> None:
         """Takes over what a worker has collected."""
         for event in events:
@@ -258,6 +272,8 @@ class StoreSink(EventSink):
                     self.fault(event.entrant, event.fault, event.sentence, event.log)
                 case EntrantWithdrawn():
                     self.withdrawn(event.entrant, event.reason)
+                case RunFigures():
+                    self.took(event)
         self.flush()
 
     def end(self, reason: str) -> None:

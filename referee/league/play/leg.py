@@ -57,6 +57,7 @@ class Leg(ArenaObserver, SupervisorObserver):
         self._excused: dict[Umpire, str] = {}
         self._supervisors: dict[Slot, Supervisor] = {}
         self._load: dict[Slot, int] = {}
+        self._starts = 0
         self._changed = asyncio.Event()
         self._failure: BaseException | None = None
         self._gone: dict[str, str] = {}
@@ -79,6 +80,7 @@ class Leg(ArenaObserver, SupervisorObserver):
         finally:
             if self._arena_is_own:
                 await self._arena.close(stopped=self._stop.is_set())
+            self._event_sink.took(replace(self._arena.sent(), starts=self._starts))
             await asyncio.to_thread(discard_folder, folder)
 
     async def _admit(self, endpoints: contextlib.AsyncExitStack, folder: Path) -> None:
@@ -224,6 +226,7 @@ class Leg(ArenaObserver, SupervisorObserver):
 
     def started(self, connection: BotConnection, process: BotProcess) -> None:
         """A local bot's process, which may see the games of this leg."""
+        self._starts += 1
         launched = {"entrant": connection.terms.name, "pid": process.pid, "sandbox": process.sandbox}
         self._event_sink.launched([launched])
 

@@ -19,6 +19,7 @@ from referee.league.play.arena import Arena
 from referee.league.play.cluster import ClusterWorkers, lost_worker
 from referee.league.play.event_sink import Event, LeagueObserver, StoreSink
 from referee.league.play.leg import Leg
+from referee.league.play.run_figures import ProcessorTime, RunFigures
 from referee.league.play.workers import LocalWorkers, Pool, Stoppable, play_block
 from referee.league.schedule.blocks import SetQueue, by_processes
 from referee.league.schedule.formats import format_of
@@ -50,13 +51,17 @@ _FIRST_STAGE = 64
 
 @dataclass(frozen=True, slots=True)
 class RunOutcome:
-    """How a run ended: ``finished``, or stopped before the end; sets scored, void and open; the standings if finished."""
+    """How a run ended: ``finished``, or stopped before the end; sets scored, void and open; the standings if finished.
+
+    ``figures`` say what playing took, without the standings at the end.
+    """
 
     finished: bool
     scored: int
     void: int
     open: int
     table: Standings | None = field(default=None, compare=False, repr=False)
+    figures: RunFigures = field(default=RunFigures(), compare=False, repr=False)
 
 
 class Runner:
@@ -108,6 +113,7 @@ class Runner:
 
     def run(self) -> RunOutcome:
         """Plays until every set is scored or void, or until stopped. Raises ``StoreError`` or ``LeagueError``."""
+        began, used = time.monotonic(), ProcessorTime.from_now()
         self._settle_earlier_attempts(_nothing_lives(end_orphans()))
         self._void_withdrawn()
         with self._premises():
@@ -120,6 +126,10 @@ class Runner:
                     self._stages_by(pool)
             else:
                 self._stages(self._stage_here)
+        own = replace(
+            used.taken(), seconds=time.monotonic() - began
+        )  # workers have told of their bots, and are children here
+        self._event_sink.took(replace(own, bots_s=0.0) if self._cluster or self._workers > 1 else own)
         return self._close()
 
     def _stages_by(self, pool: Pool) -> None:
@@ -363,7 +373,8 @@ class Runner:
             table = standings_of(self._store, self._league)
             last = {"state": "finished", "standings": table.to_json()}
             self._store.put(**last, **roots(self._store, last))
-        return RunOutcome(finished, counts["SCORED"], counts["VOID"], counts["OPEN"], table)
+        figures = self._event_sink.figures
+        return RunOutcome(finished, counts["SCORED"], counts["VOID"], counts["OPEN"], table, figures)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,13 @@ from typing import Any, Protocol, Self
 from referee.league.plan import GamePlan, LeaguePlan
 from referee.league.play.event_sink import BufferSink, EntrantWithdrawn, Event
 from referee.league.play.leg import Leg
+from referee.league.play.run_figures import ProcessorTime
 from referee.sandbox.orphans import end_orphans
 
 Legs = Sequence[Sequence[GamePlan]]
 
 _STOP: Any = None
+_USED = ProcessorTime()  # from the start of the process, for nothing but the blocks is its work
 
 
 class Stoppable(Protocol):
@@ -104,6 +106,7 @@ def play_legs(plan: LeaguePlan, legs: Legs, stopped: Callable[[], bool]) -> list
         if not stopped():
             gone = {event.entrant for event in event_sink.events if isinstance(event, EntrantWithdrawn)}
             asyncio.run(play([game for game in games if not gone & set(game.seats)]))
+    event_sink.took(_USED.taken())
     return event_sink.events
 
 

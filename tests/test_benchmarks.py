@@ -1,0 +1,65 @@
+"""What the benchmarks work out from what they measure, and that the leagues of ``benchmarks/league.py`` can be run."""
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.league import ROWS, SHORT, Figures, Row, chosen, fit, make, table
+from referee.league.definition.definition import load_definition
+from referee.league.entrants.roster import enter
+from referee.league.schedule.formats import plan
+
+
+def figures(messages: int, turns: int, starts: int, *, message: float, turn: float, start: float) -> Figures:
+    return {
+        "messages": messages,
+        "turns": turns,
+        "starts": starts,
+        "referee_s": 0.6 * (messages * message + turns * turn),
+        "bots_s": 0.4 * (messages * message + turns * turn) + starts * start,
+    }
+
+
+def test_the_fit_finds_what_a_message_a_turn_and_a_start_cost() -> None:
+    rows = {name: Row(name, 4, 1) for name in "abcd"} | {"thinking": Row("thinking", 4, 1, ("montecarlo",))}
+    shapes = {
+        "a": (1_000, 2_000, 16),
+        "b": (90_000, 200_000, 56),
+        "c": (5_000, 200_000, 16),
+        "d": (40_000, 50_000, 900),
+    }
+    found = {name: [figures(*one, message=0.0005, turn=66e-6, start=0.13)] for name, one in shapes.items()}
+    found["thinking"] = [figures(10, 10, 1, message=9.0, turn=9.0, start=9.0)]
+    assert fit(found, rows) == pytest.approx((0.5, 66, 0.13), rel=1e-3)
+    assert fit({"a": found["a"]}, rows) is None
+
+
+@pytest.mark.parametrize("row", [*ROWS, *SHORT], ids=lambda row: row.name)
+def test_the_league_of_a_row_is_what_its_name_says(row: Row, tmp_path: Path) -> None:
+    if "go" in row.kinds:
+        row = Row(row.name, row.bots, row.sets)
+    definition = load_definition(make(row, tmp_path, tmp_path))
+    entrants = enter(definition).entrants
+    assert len(entrants) == row.bots
+    assert len({entrant.key for entrant in entrants}) == row.bots
+    sets = plan(definition.shape(), entrants).sets
+    tables = {planned.table for planned in sets}
+    assert len(sets) == row.sets * len(tables)
+    assert not row.tables or len(tables) == row.tables
+    assert {len(one) for one in tables} == {row.seats}
+
+
+def test_rows_are_chosen_by_pattern_and_a_name_that_is_none_is_refused() -> None:
+    assert [row.name for row in chosen(ROWS, ["8-few*", "40"])] == ["8-few", "8-few-2w", "40"]
+    with pytest.raises(SystemExit, match="no row is called 7"):
+        chosen(ROWS, ["7"])
+    names = [row.name for row in (*ROWS, *SHORT)]
+    assert len(set(names)) == len(names)
+
+
+def test_the_table_shows_medians() -> None:
+    keys = ("rate", "ratio", "cpu_ratio", "fill", "starts", "referee_us", "bots_us", "decisions", "whole", "processes")
+    runs = [dict.fromkeys((*keys, "mib"), value) for value in (1.0, 5.0, 2.0)]
+    line = table({"8-few": runs})[1].split()
+    assert line[0] == "8-few"
+    assert {float(cell) for cell in line[1:]} == {2.0}
