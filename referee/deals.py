@@ -17,13 +17,16 @@ The derivation, normative, with vectors in ``tests/vectors/deals.json``:
 import hashlib
 import hmac
 import secrets
-from collections.abc import Iterator
+from typing import Final
 
 from referee.cards import PACK, Card
 
 DEAL_LABEL = "af-deal-v1"
 BOT_LABEL = "af-bot-v1"
 SEED_LABEL = "af-seed-v1"
+
+_LIMITS: Final = tuple(256 - 256 % (i + 1) for i in range(len(PACK)))
+"""By card to be swapped: bytes of the stream from here on are skipped, so that all others are equally likely."""
 
 
 def encode(*parts: str | int) -> bytes:
@@ -60,21 +63,14 @@ def bot_seed(master: bytes, league: str, set_id: str, rotation: int, seat: int) 
 
 def shuffle(key: bytes) -> tuple[Card, ...]:
     """The pack that belongs to a key, top card first."""
-    pack = list(PACK)
-    stream = _stream(key)
-    for i in range(len(pack) - 1, 0, -1):
-        j = _below(i + 1, stream)
-        pack[i], pack[j] = pack[j], pack[i]
-    return tuple(pack)
-
-
-def _stream(key: bytes) -> Iterator[int]:
-    counter = 0
-    while True:
-        yield from hmac.digest(key, counter.to_bytes(8, "big"), "sha256")
+    pack, i, counter = list(PACK), len(PACK) - 1, 0
+    while i:
+        for byte in hmac.digest(key, counter.to_bytes(8, "big"), "sha256"):
+            if byte < _LIMITS[i]:
+                j = byte % (i + 1)
+                pack[i], pack[j] = pack[j], pack[i]
+                i -= 1
+                if not i:
+                    break
         counter += 1
-
-
-def _below(bound: int, stream: Iterator[int]) -> int:
-    limit = 256 - 256 % bound
-    return next(byte for byte in stream if byte < limit) % bound
+    return tuple(pack)
