@@ -13,6 +13,8 @@ from dataclasses import asdict, replace
 from itertools import zip_longest
 from typing import Annotated, Any, NamedTuple, NotRequired, TypedDict
 
+import orjson
+
 from referee.cards import cards_text, hand_text, parse_cards
 from referee.rules import (
     Action,
@@ -277,9 +279,35 @@ def canonical(record: object) -> bytes:
     Text that UTF-8 cannot write (of names of files in another encoding) makes the whole ASCII with escapes.
     """
     try:
+        written = orjson.dumps(record, option=orjson.OPT_SORT_KEYS)
+    except (
+        TypeError
+    ):  # text that UTF-8 cannot write, a number beyond 64 bits, a key that is no text, values too deep in one another
+        return _canonical_of_anything(record)
+    return written if _is_plain(record) else _canonical_of_anything(record)
+
+
+def _canonical_of_anything(record: object) -> bytes:
+    """The form itself, as the standard library writes it; ``canonical`` has a faster way to the same bytes for nearly all records."""
+    try:
         return json.dumps(record, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
     except UnicodeEncodeError:
         return json.dumps(record, sort_keys=True, separators=(",", ":")).encode()
+
+
+def _is_plain(value: object) -> bool:
+    """Whether a value holds nothing that two libraries may write in two ways: fractions (1e-05 or 0.00001), dates, data classes."""
+    to_look_at: list[Any] = [value] if isinstance(value, dict | list) else [[value]]
+    for inside in to_look_at:
+        for part in inside.values() if type(inside) is dict else inside:
+            kind = type(part)
+            if kind is str or kind is int:
+                continue
+            if kind is dict or kind is list:
+                to_look_at.append(part)
+            elif kind is not bool and part is not None:
+                return False
+    return True
 
 
 def without_volatile(record: Record) -> dict[str, Any]:
