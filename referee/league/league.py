@@ -31,9 +31,15 @@ from referee.rules import RuleSet
 from referee.sandbox.command import PACKAGE, Command, bot_command, named_entries
 from referee.sandbox.isolation import Policy
 from referee.sandbox.limits import ResourceLimits as BotLimits
+from referee.sandbox.machine_memory import available_mib
 from referee.umpire.events import TimeLimits
 from referee.umpire.fallback_player import FALLBACK_VERSION
 from referee.umpire.faults import PROFILES
+
+MOST_BY_DEFAULT: Final = 64
+"""Bot processes alive at once at most, unless the definition allows more."""
+
+_OF_ITS_LIMIT: Final = 8
 
 
 class LeagueError(Exception):
@@ -274,8 +280,16 @@ def plan_of(
 
 
 def most_processes(definition: Definition) -> int:
-    """Bot processes that may live at once: ``max_processes``, or two a core and one a seat."""
-    return definition.limits.max_processes or 2 * (os.cpu_count() or 1) + definition.tournament.seats
+    """Bot processes that may live at once: ``max_processes``, or as many as fit into half of the memory that is available.
+
+    Each counts as an eighth of its limit; few bots need more. At least two a core and one a seat, at most ``MOST_BY_DEFAULT``.
+    """
+    limits = definition.limits
+    if limits.max_processes:
+        return limits.max_processes
+    least = 2 * (os.cpu_count() or 1) + definition.tournament.seats
+    room = available_mib() * _OF_ITS_LIMIT // (2 * limits.memory_mib)
+    return max(least, min(room, MOST_BY_DEFAULT))
 
 
 def _private(entrants: Sequence[Entrant], log_dir: Path) -> tuple[Path, ...]:

@@ -189,7 +189,8 @@ class TurnSession:
     microseconds on one monotonic clock.
 
     ``offer`` turns, ``tell`` rulings and news, ``flush`` what is to be sent; feed ``heard`` with its moves and ask
-    ``silent`` when ``deadline`` has passed. ``games`` is at how many tables it sits now.
+    ``silent`` when ``deadline`` has passed. ``games`` is at how many tables it sits now, ``pace_us`` what it took for a decision
+    lately; ``None`` before its first answer.
     """
 
     def __init__(self, move_us: int, max_in_flight: int = 64, latency_us: int = 0) -> None:
@@ -198,6 +199,7 @@ class TurnSession:
         self.max_in_flight = max_in_flight
         self.wants_notices = self.wants_receipts = False
         self.games = 0
+        self.pace_us: int | None = None
         self.waiting: deque[PendingTurn] = deque()
         self.open: dict[int, PendingTurn] = {}
         self.strays = 0
@@ -299,6 +301,7 @@ class TurnSession:
             return []
         spent_us = min(now_us, allowed or now_us) - self.last_us - self.latency_us
         share = max(spent_us, 0) // len(known)
+        self.pace_us = share if self.pace_us is None else (3 * self.pace_us + share) // 4
         self._alive(now_us)
         self.cautious = max(self.cautious - len(known), 0)
         answers = []

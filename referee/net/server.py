@@ -18,6 +18,7 @@ from urllib.parse import unquote
 
 from google.protobuf.message import DecodeError
 
+from referee.net.asking_limit import AskingLimit, ProcessorDemand
 from referee.net.connection import (
     MAX_MESSAGE_BYTES,
     BotConnection,
@@ -165,9 +166,9 @@ class ServerObserver:
 class GameServer:
     """The connections of a process and their games in play. ``serve`` opens an endpoint, ``watch`` keeps the clocks.
 
-    ``asked_at_once`` bounds how many bots think at the same time (a competitive clock); 0 = no bound. Connections ``at_home``
-    have an endpoint of their own, and are let in at no other. The watch is due at ``due_us``. So many ``messages`` with
-    ``turns`` in them were sent.
+    ``asked_at_once`` bounds how many bots are asked at the same time (a competitive clock); 0: only those that think are
+    bounded, by ``asking_limit``. Connections ``at_home`` have an endpoint of their own, and are let in at no other. The watch
+    is due at ``due_us``. So many ``messages`` with ``turns`` in them were sent.
     """
 
     def __init__(
@@ -175,6 +176,7 @@ class GameServer:
     ) -> None:
         self.games_in_play, self.asked_at_once = games_in_play, asked_at_once
         self._observer = observer or ServerObserver()
+        self.asking_limit, self.demand = AskingLimit(bounded=not asked_at_once), ProcessorDemand()
         self.connections: dict[BotConnection, None] = {}
         self._by_session: dict[TurnSession, BotConnection] = {}
         self.at_home: set[BotConnection] = set()
@@ -357,6 +359,8 @@ class GameServer:
         for connection in self.connections:
             if connection.meter is not None:
                 connection.starve(min(connection.meter.look(now), most), now)
+        self.demand.look(connection.meter for connection in self.connections if connection.meter is not None)
+        self.asking_limit.look(self.demand.processors, waiting=bool(self._queueing))
 
     def _check_silence(self, connection: BotConnection, now: int) -> None:
         session = connection.session
@@ -434,7 +438,7 @@ class GameServer:
             return wire.PlayResponse(farewell=stream.farewell, receipts=last).SerializeToString()
         if stream is not connection.stream or not connection.ready.is_set():
             return None
-        if self.asked_at_once and self._must_wait(connection):
+        if self._must_wait(connection):
             return None
         if not connection.session.waiting and stream.unread() is not None:
             return None
@@ -460,12 +464,16 @@ class GameServer:
 
     def _must_wait(self, connection: BotConnection) -> bool:
         """Whether so many bots are thinking that this one has to queue; wakes the next in the queue if not."""
-        asked = sum(1 for other in self.connections if other.session.open)
-        if asked >= self.asked_at_once and not connection.session.open and connection.session.waiting:
+        if connection.session.waiting and not connection.session.open and self._is_full_for(connection):
             self._queueing[connection] = None
             return True
         self._queueing.pop(connection, None)
         return False
+
+    def _is_full_for(self, connection: BotConnection) -> bool:
+        if self.asked_at_once:
+            return sum(1 for other in self.connections if other.session.open) >= self.asked_at_once
+        return self.asking_limit.must_wait(connection, self.connections)
 
     def made_room(self) -> None:
         """Wakes the bots that queue for a place among those that think."""

@@ -25,9 +25,10 @@ _PAGE: Final = os.sysconf("SC_PAGE_SIZE")
 
 
 class Usage(NamedTuple):
-    """What a bot had used at a time: microseconds of processor, resident bytes, bytes read and written, processes; and how
+    """What a bot had used at a time: microseconds of processor, resident bytes, bytes read and written, processes.
 
-    many of its threads had run since the look before.
+    ``running``: how many of its threads had run since the look before. ``waited_us``: how long it was able to run, and was
+    not let.
     """
 
     at_us: int
@@ -36,6 +37,7 @@ class Usage(NamedTuple):
     moved: int
     processes: int
     running: int = 0
+    waited_us: int = 0
 
 
 class UsageMeter:
@@ -45,7 +47,7 @@ class UsageMeter:
         """``tree`` finds the processes."""
         self._tree = tree
         self._threads: dict[int, tuple[int, int]] = {}
-        self._cpu_us = self._counted_us = 0
+        self._cpu_us = self._counted_us = self._waited_us = 0
         self._last_us: int | None = None
         self.recent: deque[Usage] = deque(maxlen=_KEPT)
         self.closed = False
@@ -85,7 +87,8 @@ class UsageMeter:
         # What an orphan had used goes with it: then that sum falls, and only what comes after counts.
         self._cpu_us += max(counted - self._counted_us, ran // 1000, 0)
         self._counted_us = counted
-        self.recent.append(Usage(now_us, self._cpu_us, resident, moved, alive, running))
+        self._waited_us += min(waited // 1000, since)
+        self.recent.append(Usage(now_us, self._cpu_us, resident, moved, alive, running, self._waited_us))
         if running > max(_CROWD, CROWD_A_PROCESSOR * (os.cpu_count() or 1)):
             return 0
         return max(min(waited // 1000, since) - ran // 1000, 0)

@@ -9,12 +9,15 @@ import pytest
 import typer
 
 from referee.cli.dry_run import duration, seconds_of, within
+from referee.league import league as leagues
 from referee.league.definition.definition import parse_definition
 from referee.league.entrants.roster import Entrant, Roster, enter
-from referee.league.league import LeagueError, most_processes
+from referee.league.league import MOST_BY_DEFAULT, LeagueError, most_processes
 from referee.league.play.forecast import Rate, _covered, past_rate, peak_processes, trial_rate
 from referee.league.schedule.format import Shape
 from referee.league.schedule.formats import plan
+from referee.sandbox import machine_memory
+from referee.sandbox.machine_memory import available_mib
 from referee.umpire.fallback_player import fallback_move
 from tests.league.inprocess import at_random, league_text, play_league, roster
 
@@ -66,10 +69,36 @@ def test_the_most_processes_are_those_of_the_largest_groups() -> None:
     assert peak_processes(partners, 8, workers=2) == 8
 
 
-def test_the_default_of_max_processes_follows_from_cores_and_seats() -> None:
-    given = parse_definition(league_text(["careful", "random"], seats=2, more="[limits]\nmax_processes = 9"))
-    assert most_processes(given) == 9
-    assert most_processes(parse_definition(league_text(["careful", "random"], seats=2))) >= 4
+def test_the_default_of_max_processes_follows_from_memory_and_is_never_less_than_the_cores_can_use(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def most(limits: str = "") -> int:
+        return most_processes(parse_definition(league_text(["careful", "random"], seats=2, more=f"[limits]\n{limits}")))
+
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    for available, processes in ((0, 6), (512, 6), (4096, 32), (8192, 64), (1 << 20, MOST_BY_DEFAULT)):
+        monkeypatch.setattr(leagues, "available_mib", lambda available=available: available)
+        assert most() == processes
+        assert most("max_processes = 9") == 9
+    monkeypatch.setattr(leagues, "available_mib", lambda: 8192)
+    assert most("memory_mib = 2048") == 16
+
+
+def test_available_memory_is_that_of_the_machine_or_of_the_container_that_we_are_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert 0 < available_mib() < 1 << 30
+    system, most, used = tmp_path / "meminfo", tmp_path / "memory.max", tmp_path / "memory.current"
+    monkeypatch.setattr(machine_memory, "_SYSTEM", system)
+    monkeypatch.setattr(machine_memory, "_GROUPS", ((most, used),))
+    assert available_mib() > 0  # elsewhere than on Linux
+    system.write_text("MemTotal: 99 kB\nMemAvailable:   4194304 kB\n")
+    assert available_mib() == 4096
+    most.write_text("max\n")
+    assert available_mib() == 4096
+    most.write_text(str(1 << 30))
+    used.write_text(str(1 << 28))
+    assert available_mib() == 768
 
 
 def test_sets_are_picked_for_a_time() -> None:

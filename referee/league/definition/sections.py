@@ -201,7 +201,10 @@ class LimitsSection(Section):
     )
     memory_mib: int = Field(default=512, ge=16, le=1_048_576, description="Memory of a bot process, in MiB.")
     max_processes: int | None = Field(
-        default=None, ge=2, le=100_000, description="Bot processes alive at once. Absent: 2 a core, and one a seat."
+        default=None,
+        ge=2,
+        le=100_000,
+        description="Bot processes alive at once. Absent: as many as half of the free memory has room for, 64 at most.",
     )
     clock: Literal["relaxed", "competitive"] = Field(
         default="relaxed",
