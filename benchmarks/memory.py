@@ -41,12 +41,12 @@ class Play(GameObserver):
         self.games_in_play = GamesInPlay(self)
         self.sessions = [TurnSession(5_000_000) for _ in range(4)]
 
-    def finished(self, table: Umpire) -> Record:
+    def finished(self, umpire: Umpire) -> Record:
         """Writes the record as a league would, and lets it go."""
-        record = write_record(table, {})
+        record = write_record(umpire, {})
         canonical(record)
-        summarise(table, ("a", "b", "c", "d"), "s")
-        self.deals += len(table.deals)
+        summarise(umpire, ("a", "b", "c", "d"), "s")
+        self.deals += len(umpire.deals)
         return record
 
     def open(self) -> None:

@@ -53,11 +53,13 @@ class Stubbed(Runner):
         fixture = self._schedule.fixtures[number % len(self._schedule.fixtures)]
         game = GamePlan.of(fixture)
         ids = count(1)
-        table = Umpire(self._plan.spec(game, 1), partial(_pack, self._plan.master, number), ids.__next__, fallback_move)
-        table.start()
-        while (turn := table.open) is not None:
-            table.answer(turn.turn_id, fallback_move(turn), 250 + 37 * number)
-        return write_record(table, self._plan.heading(game)), summarise(table, game.seats, game.set_id)
+        umpire = Umpire(
+            self._plan.spec(game, 1), partial(_pack, self._plan.master, number), ids.__next__, fallback_move
+        )
+        umpire.start()
+        while (turn := umpire.open) is not None:
+            umpire.answer(turn.turn_id, fallback_move(turn), 250 + 37 * number)
+        return write_record(umpire, self._plan.heading(game)), summarise(umpire, game.seats, game.set_id)
 
     def _leg_here(self, games: Sequence[GamePlan]) -> None:
         started = time.perf_counter()

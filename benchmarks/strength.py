@@ -76,25 +76,25 @@ def play(players: Sequence[Player], rules: RuleSet, seed: str, number: int, rota
     )
     ids = iter(range(1, 2**53))
     message = rule_set_message(rules, 1)
-    table = Umpire(
+    umpire = Umpire(
         GameSpec(key=name, rules=rules, chairs=chairs),
         lambda deal: shuffle(deal_key(master, "strength", name, deal)),
         lambda: next(ids),
         lambda turn: turn.legal[0],
     )
-    outputs = table.start()
+    outputs = umpire.start()
     while True:
         for output in outputs:
             if isinstance(output, DealClosed):
                 note(players, output)
-        if table.result is not None:
-            return table.result.places
-        outputs = step(table, players, message)
+        if umpire.result is not None:
+            return umpire.result.places
+        outputs = step(umpire, players, message)
 
 
-def step(table: Umpire, players: Sequence[Player], rules: wire.RuleSet) -> Any:
+def step(umpire: Umpire, players: Sequence[Player], rules: wire.RuleSet) -> Any:
     """Asks one bot by way of the wire's messages, and hands its answer to the table."""
-    asked = table.open
+    asked = umpire.open
     assert asked is not None
     player = players[asked.chair.seat]
     turn = Turn(wire.Turn.FromString(turn_message(asked).SerializeToString()), rules, Objective.PLACE)
@@ -102,8 +102,8 @@ def step(table: Umpire, players: Sequence[Player], rules: wire.RuleSet) -> Any:
     action = player.choose(turn)
     player.seconds += time.process_time() - began
     player.decisions += 1
-    outputs = table.answer(asked.turn_id, action if isinstance(action, int) else sum(1 << card for card in action), 0)
-    assert not table.irregularities, table.irregularities
+    outputs = umpire.answer(asked.turn_id, action if isinstance(action, int) else sum(1 << card for card in action), 0)
+    assert not umpire.irregularities, umpire.irregularities
     return outputs
 
 

@@ -98,15 +98,15 @@ def play(players: Sequence[Player], name: str, turn: int = 0) -> tuple[int, ...]
         for s in range(SEATS)
     )
     ids = iter(range(1, 1 << 40))
-    table = Umpire(
+    umpire = Umpire(
         GameSpec(key=name, rules=RULES, chairs=chairs), lambda _: pack_of(name), lambda: next(ids), fallback_move
     )
-    table.start()
-    while table.open is not None:
-        table.answer(table.open.turn_id, players[table.open.chair.seat](table.open), 0)
-    assert table.result is not None
-    assert not table.irregularities
-    return table.result.scores
+    umpire.start()
+    while umpire.open is not None:
+        umpire.answer(umpire.open.turn_id, players[umpire.open.chair.seat](umpire.open), 0)
+    assert umpire.result is not None
+    assert not umpire.irregularities
+    return umpire.result.scores
 
 
 def duplicate_sets(table: dict[str, Player], sets: int, label: str) -> list[GameSet]:

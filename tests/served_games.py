@@ -16,7 +16,7 @@ from referee.umpire.events import TimeLimits
 from referee.umpire.faults import Fault
 from referee.umpire.umpire import Umpire
 from tests.program import PATIENCE
-from tests.umpires import MOVE_US, Book, answers_to, new_table
+from tests.umpires import MOVE_US, Book, answers_to, new_umpire
 
 PLAY: Final = f"/{SERVICE}/Play"
 JOIN: Final = wire.PlayRequest(join=wire.Join(name="test", max_in_flight=64, wants_notices=True))
@@ -55,7 +55,7 @@ class ServedGames(ServerObserver):
         self.wrong: list[str] = []
         self.replays = True
 
-    def may_replay(self, connection: BotConnection, table: Umpire) -> bool:
+    def may_replay(self, connection: BotConnection, umpire: Umpire) -> bool:
         return self.replays
 
     def wrong_tokens(self, sentence: str) -> None:
@@ -75,7 +75,7 @@ class ServedGames(ServerObserver):
 
     def deal(self, number: int, *players: BotConnection) -> None:
         self.book.games_in_play.open(
-            new_table(number, seats=len(players)), [connection.session for connection in players]
+            new_umpire(number, seats=len(players)), [connection.session for connection in players]
         )
         for connection in players:
             connection.begin_game()

@@ -1,4 +1,4 @@
-"""A table under the umpire, and ways to answer it. What the tests of the umpire share."""
+"""An umpire, and ways to answer it. What the tests of the umpire share."""
 
 import itertools
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ SECOND = 1_000_000
 OutputType = TypeVar("OutputType", bound=Output)
 
 
-def table(
+def new_umpire(
     rules: str | Mapping[str, Any] | RuleSet = "auction-pitch",
     seats: int = 4,
     *,
@@ -35,7 +35,7 @@ def table(
     first_dealer: int = 0,
     fallback_move: Fallback | None = None,
 ) -> Umpire:
-    """A table with packs from a seed, turn ids 1, 2, 3 ... and a house that plays the highest legal action."""
+    """An umpire with packs from a seed, turn ids 1, 2, 3 ... and a fallback player that plays the highest legal action."""
     ruleset = rules if isinstance(rules, RuleSet) else rules_of(rules)
     chairs = tuple(Chair(game_id=7, seat=seat, seats=seats, rules=ruleset) for seat in range(seats))
     spec = GameSpec(

@@ -21,7 +21,7 @@ MOVE_US: Final = 1_000_000
 BANK_US: Final = 3_000_000
 
 
-def new_table(
+def new_umpire(
     number: int = 1,
     *,
     ids: Callable[[], int] | None = None,
@@ -58,19 +58,19 @@ class Book(GameObserver):
         self.rulings: list[tuple[str, Ruling]] = []
         self.games_in_play = GamesInPlay(self)
 
-    def ruled(self, table: Umpire, ruling: Ruling) -> None:
+    def ruled(self, umpire: Umpire, ruling: Ruling) -> None:
         """Keeps it with the key of its game."""
-        self.rulings.append((table.spec.key, ruling))
+        self.rulings.append((umpire.spec.key, ruling))
 
-    def finished(self, table: Umpire) -> Record | None:
+    def finished(self, umpire: Umpire) -> Record | None:
         """Each game ends once."""
-        key = table.spec.key
+        key = umpire.spec.key
         assert key not in self.records
         assert key not in self.void
-        if table.result is None:
-            self.void[key] = table.void or ""
+        if umpire.result is None:
+            self.void[key] = umpire.void or ""
             return None
-        self.records[key] = write_record(table, {"league": "test"})
+        self.records[key] = write_record(umpire, {"league": "test"})
         return self.records[key]
 
 

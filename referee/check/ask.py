@@ -53,8 +53,8 @@ def moment(record: Record, turn: int, seeds: tuple[int, ...] = ()) -> Moment:
 
     Raises ``RecordError`` if the record does not replay, ``NoTurnError`` if the game has fewer decisions.
     """
-    table = replay(record, fallback_move)
-    counts = [len(log.actions) for log in table.deals]
+    umpire = replay(record, fallback_move)
+    counts = [len(log.actions) for log in umpire.deals]
     if not 1 <= turn <= sum(counts):
         raise NoTurnError(
             f"the last decision of the game is number {sum(counts)}: there is no {turn}; choose another --turn"
@@ -63,19 +63,19 @@ def moment(record: Record, turn: int, seeds: tuple[int, ...] = ()) -> Moment:
     while done >= counts[number]:
         done -= counts[number]
         number += 1
-    return _moment(table, number, done, seeds)
+    return _moment(umpire, number, done, seeds)
 
 
-def _moment(table: Umpire, number: int, done: int, seeds: tuple[int, ...]) -> Moment:
-    spec = table.spec
+def _moment(umpire: Umpire, number: int, done: int, seeds: tuple[int, ...]) -> Moment:
+    spec = umpire.spec
     game = Game(spec.rules, spec.seats, spec.first_dealer)
     decisions = [0] * spec.seats
-    for log in table.deals[:number]:
+    for log in umpire.deals[:number]:
         deal = game.deal_pack(log.pack)
         _play(deal, log.actions, decisions)
         if deal.outcome is not None:
             game.close(deal.outcome)
-    log = table.deals[number]
+    log = umpire.deals[number]
     deal = game.deal_pack(log.pack)
     _play(deal, log.actions[:done], decisions)
     seat = deal.seat

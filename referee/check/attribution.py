@@ -179,10 +179,10 @@ async def _own_positions(runner: CheckRunner, rule: str, breach: Breach) -> list
 
 
 def _turns_of(probe: Probe) -> Iterator[Position]:
-    """The turns behind the bot's first in the first deal of a table."""
-    table, log = probe.table, probe.table.deals[0]
+    """The turns behind the bot's first in the first deal of a game."""
+    umpire, log = probe.umpire, probe.umpire.deals[0]
     start = Position(
-        table.spec.rules, table.spec.seats, log.dealer, tuple(log.pack), (), bot_seed=table.spec.chairs[0].bot_seed
+        umpire.spec.rules, umpire.spec.seats, log.dealer, tuple(log.pack), (), bot_seed=umpire.spec.chairs[0].bot_seed
     )
     deal, own = Deal(start.rules, start.seats, start.dealer, start.pack), 0
     for number, action in enumerate(log.actions):

@@ -231,10 +231,10 @@ class Wrong:
 
 @dataclass(slots=True)
 class Played:
-    """What came of a script: its table, the deals that were closed, the rulings, and who is asked now."""
+    """What came of a script: its umpire, the deals that were closed, the rulings, and who is asked now."""
 
     script: Script
-    table: Umpire
+    umpire: Umpire
     closed: list[DealClosed] = field(default_factory=list)
     wrong: list[Wrong] = field(default_factory=list)
     asked: Turn | None = None
@@ -247,7 +247,7 @@ class Played:
 
     def to_json(self) -> dict[str, Any]:
         """As JSON values: deals with their items and scores, rulings, the result if the game is over, who is asked."""
-        result = self.table.result
+        result = self.umpire.result
         return {
             "format": "allfours-script/1",
             "deals": [_deal_json(closed) for closed in self.closed],
@@ -342,10 +342,10 @@ def play_script(script: Script) -> Played:
         """What is dealt: behind the last deal of the script anything, for nobody plays it."""
         return script.deals[number].stacked(script.rules, game.dealer) if number < len(script.deals) else PACK
 
-    table = Umpire(spec, pack, itertools.count(1).__next__, fallback_move)
-    table.game = game
-    played = Played(script, table)
-    _take(played, table.start(), 0)
+    umpire = Umpire(spec, pack, itertools.count(1).__next__, fallback_move)
+    umpire.game = game
+    played = Played(script, umpire)
+    _take(played, umpire.start(), 0)
     for number, deal in enumerate(script.deals, 1):
         try:
             _play_deal(played, number, deal.words)
@@ -356,13 +356,13 @@ def play_script(script: Script) -> Played:
 
 def _play_deal(played: Played, number: int, words: Sequence[str]) -> None:
     """Says the words of one deal, which may be over before the first."""
-    table = played.table
+    umpire = played.umpire
     if len(played.closed) < number - 1:
         raise ScriptError(f"the words of deal {number - 1} end before it does")
-    if table.closed and len(played.closed) < number:
+    if umpire.closed and len(played.closed) < number:
         raise ScriptError("the game is over before it")
     for place, word in enumerate(words, 1):
-        turn = table.open
+        turn = umpire.open
         if turn is None or len(played.closed) >= number:
             raise ScriptError(f"word {place} ({word}): the deal is over before it")
         try:
@@ -370,15 +370,15 @@ def _play_deal(played: Played, number: int, words: Sequence[str]) -> None:
         except ValueError as error:
             asked = f"{seat_text(turn.chair.seat)} is asked for a {_KINDS[turn.kind]}"
             raise ScriptError(f"word {place} ({word}): {asked}: {error}") from None
-        _take(played, table.answer(turn.turn_id, action, 0), action)
+        _take(played, umpire.answer(turn.turn_id, action, 0), action)
     if len(played.closed) < number:
-        played.asked = table.open
+        played.asked = umpire.open
 
 
 def _take(played: Played, outputs: Sequence[Output], action: Action) -> None:
     for output in outputs:
         if isinstance(output, Ruled):
-            step = len(played.table.deals[-1].actions)
+            step = len(played.umpire.deals[-1].actions)
             played.wrong.append(Wrong(len(played.closed) + 1, step, output.ruling, action))
         elif isinstance(output, DealClosed) and len(played.closed) < len(played.script.deals):
             played.closed.append(output)
@@ -386,7 +386,7 @@ def _take(played: Played, outputs: Sequence[Output], action: Action) -> None:
 
 def _page(played: Played, number: int, style: Style) -> list[str]:
     """One deal, played again from its log."""
-    rules, seats, log = played.script.rules, played.script.seats, played.table.deals[number - 1]
+    rules, seats, log = played.script.rules, played.script.seats, played.umpire.deals[number - 1]
     deal, page = Deal(rules, seats, log.dealer, log.pack, log.scores), Page(style, rules, seats)
     wrong = [one for one in played.wrong if one.deal == number]
     page.begin(number, deal)
@@ -430,7 +430,7 @@ def _entry(wrong: Wrong) -> IrregularRecord:
 
 def _last_lines(played: Played, style: Style) -> Iterator[str]:
     """How the game stands when the words are at their end."""
-    script, result, asked = played.script, played.table.result, played.asked
+    script, result, asked = played.script, played.umpire.result, played.asked
     yield ""
     if result is not None:
         who = "Nobody" if result.winner is None else party(result.winner, script.rules, script.seats)
@@ -442,7 +442,7 @@ def _last_lines(played: Played, style: Style) -> Iterator[str]:
             f"The words end here. {who} is asked for a {_KINDS[asked.kind]}. Legal: {told}", "  ", "    "
         )
     else:
-        yield f"  The words end here. {_capital(seat_text(played.table.game.dealer))} deals next."
+        yield f"  The words end here. {_capital(seat_text(played.umpire.game.dealer))} deals next."
 
 
 def _capital(text: str) -> str:

@@ -1,6 +1,6 @@
-"""The games in play of a check: tables at which the bot under test sits alone among players of ours, each watched.
+"""The games in play of a check: in each the bot under test sits alone among players of ours, each watched.
 
-A table is opened for one decision (``ask``) or for a whole game (``play``). Every answer of the bot is reported with
+A game is opened for one decision (``ask``) or for a whole game (``play``). Every answer of the bot is reported with
 the clauses that it could have broken there; who keeps the tally is told, nobody is asked.
 """
 
@@ -29,7 +29,7 @@ from referee.umpire.umpire import Umpire
 from referee.umpire.view import Turn
 
 _RECENT = 256
-"""Closed tables that are remembered, for a bot that is lost when it hears how they ended."""
+"""Closed games that are remembered, for a bot that is lost when it hears how they ended."""
 
 _BATCHES = 8
 """Messages with a fault among several answers of which all positions are kept."""
@@ -66,7 +66,7 @@ class CheckGame:
 
 @dataclass(eq=False, slots=True)
 class Probe:
-    """One table at which the bot is asked. ``once``: only for this decision; ``done`` when nothing more will come.
+    """One game in which the bot is asked. ``once``: only for this decision; ``done`` when nothing more will come.
 
     ``answer`` is the last one heard there, ``silent`` and ``lost`` say that the bot was late or gone when asked here,
     ``broke`` which rules it broke here; ``stated``, that decisions of its own seat were made for it before;
@@ -75,7 +75,7 @@ class Probe:
     has been told yet. ``gone_at`` is how many answers there had been when the bot was first lost, if it was.
     """
 
-    table: Umpire
+    umpire: Umpire
     seat: int
     phase: str
     origin: str
@@ -106,10 +106,10 @@ class Probe:
         return match is not None and not any(match.scores) and not match.closed
 
     def course_so_far(self) -> GamePrefix:
-        """The game as it stands at this table."""
+        """The game as it stands."""
         if self.once and self.position is not None:
             return GamePrefix.to(self.position)
-        return GamePrefix.of(self.table, self.seat, self.position)
+        return GamePrefix.of(self.umpire, self.seat, self.position)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ class ProbeTimeout:
 
 
 class CheckObserver:
-    """Is told what happens at the tables of a check."""
+    """Is told what happens in the games of a check."""
 
     def heard(self, answer: ProbeAnswer) -> None:
         """The bot has answered."""
@@ -160,7 +160,7 @@ class CheckObserver:
         """The bot was late."""
 
     def closed(self, probe: Probe) -> None:
-        """A table is done."""
+        """A game is over."""
 
     def dealt(self) -> None:
         """A deal was played to its end."""
@@ -170,10 +170,10 @@ class CheckObserver:
 
 
 class CheckGames(GamesInPlay, GameObserver):
-    """All tables of a check. ``bot`` is the session of the bot under test; ``probes`` are those still open."""
+    """All games of a check. ``bot`` is the session of the bot under test; ``probes`` are those still open."""
 
     def __init__(self, bot: Callable[[], TurnSession], setting: Setting, observer: CheckObserver) -> None:
-        """``setting`` is what tables are made of."""
+        """``setting`` is what games are made of."""
         super().__init__(self)
         self.observer = observer
         self.probes: dict[Umpire, Probe] = {}
@@ -183,59 +183,59 @@ class CheckGames(GamesInPlay, GameObserver):
         self._bot, self._setting = bot, setting
 
     def ask(self, position: Position, phase: str, perturbation: Perturbation | None = None) -> Probe:
-        """Opens a table for one decision; raises ``PositionError``."""
+        """Opens a game for one decision; raises ``PositionError``."""
         setting = self._setting
         if perturbation is not None and perturbation.big:
             position, setting = _at_the_end_of_figures(position), replace(setting, ids=big_id)
-        table, seat, outputs = seat_at(position, setting)
-        probe = Probe(table, seat, phase, position.origin, True, perturbation, position)
-        probe.stated = table.decisions[seat] > 0
+        umpire, seat, outputs = seat_at(position, setting)
+        probe = Probe(umpire, seat, phase, position.origin, True, perturbation, position)
+        probe.stated = umpire.decisions[seat] > 0
         self._seat(probe, outputs, [])
         return probe
 
     def follow(self, position: Position, phase: str) -> Probe:
-        """Opens a table at the start of the position's deal: the bot plays, the other seats do as they did.
+        """Opens a game at the start of the position's deal: the bot plays, the other seats do as they did.
 
         For a bot that must have played the history. Where it leaves the path, the others play as the house does.
         """
-        table, seat, outputs = seat_at(position, self._setting, ask_from=0)
-        probe = Probe(table, seat, phase, position.origin, False, None, position, deals=1)
+        umpire, seat, outputs = seat_at(position, self._setting, ask_from=0)
+        probe = Probe(umpire, seat, phase, position.origin, False, None, position, deals=1)
         self._seat(probe, outputs, list(position.actions))
         return probe
 
     def retrace(self, course: GamePrefix, phase: str) -> Probe:
-        """Opens a table at which the bot is led through a game, to one turn behind its end."""
-        table, outputs = course.lay(self._setting)
-        probe = Probe(table, course.seat, phase, "led", False, course=course)
-        self._seat(probe, outputs, [], partial(_as_then, table, course))
+        """Opens a game in which the bot is led through a game, to one turn behind its end."""
+        umpire, outputs = course.lay(self._setting)
+        probe = Probe(umpire, course.seat, phase, "led", False, course=course)
+        self._seat(probe, outputs, [], partial(_as_then, umpire, course))
         return probe
 
     def play(self, match: CheckGame, phase: str) -> Probe:
-        """Opens a table for a whole game."""
+        """Opens a whole game."""
         seed = random.Random(f"{match.master.hex()} {match.number}")  # noqa: S311  # repeatable on purpose
         spec = spec_of(match.rules, match.seats, match.dealer, self._setting, bot_seed=seed.getrandbits(53))
         packs = partial(_pack, match.master, match.number)
-        table = Umpire(spec, packs, self._setting.ids, fallback_move)
-        table.game = Game(match.rules, match.seats, match.dealer, match.scores)
-        table.game.deals = match.closed
+        umpire = Umpire(spec, packs, self._setting.ids, fallback_move)
+        umpire.game = Game(match.rules, match.seats, match.dealer, match.scores)
+        umpire.game.deals = match.closed
         origin = f"game {match.number + 1}"
-        probe = Probe(table, match.seat, phase, origin, False, deals=match.deals, match=match, ends_at=match.answers)
-        self._seat(probe, table.start(), [], partial(_any_legal, seed))
+        probe = Probe(umpire, match.seat, phase, origin, False, deals=match.deals, match=match, ends_at=match.answers)
+        self._seat(probe, umpire.start(), [], partial(_any_legal, seed))
         return probe
 
     def _seat(
         self, probe: Probe, outputs: Sequence[Output], script: list[Action], others: Choose = fallback_move
     ) -> None:
-        table, session = probe.table, self._bot()
-        other = InProcessPlayer(partial(_scripted, table, script, others) if script else others)
-        players: list[Player] = [other] * table.spec.seats
+        umpire, session = probe.umpire, self._bot()
+        other = InProcessPlayer(partial(_scripted, umpire, script, others) if script else others)
+        players: list[Player] = [other] * umpire.spec.seats
         players[probe.seat] = session
-        self.probes[table] = probe
-        self.seated[table] = players
+        self.probes[umpire] = probe
+        self.seated[umpire] = players
         session.enter_game()
         if not probe.once:
-            session.news(game_started(table.spec.chairs[probe.seat], table.spec.first_dealer))
-        self._carry(table, outputs)
+            session.news(game_started(umpire.spec.chairs[probe.seat], umpire.spec.first_dealer))
+        self._carry(umpire, outputs)
         self._serve_local()
 
     def answered(self, answers: Sequence[TurnAnswer]) -> None:
@@ -243,35 +243,35 @@ class CheckGames(GamesInPlay, GameObserver):
         try:
             message = AnswerBatch(answers, self._positions(answers))
             for answer in answers:
-                probe = self.probes.get(answer.pending.table)
+                probe = self.probes.get(answer.pending.umpire)
                 if probe is not None:
                     self._take(probe, answer, message)
             self._serve_local()
         except Exception as error:  # noqa: BLE001  # whatever it is, it is told where the check can stop
             self.observer.broken(error)
 
-    def _failed(self, table: Umpire) -> None:
+    def _failed(self, umpire: Umpire) -> None:
         """The umpire failed: that is no verdict on the bot."""
-        self.observer.broken(sys.exception() or RuntimeError(f"game {table.spec.key} failed"))
-        super()._failed(table)
+        self.observer.broken(sys.exception() or RuntimeError(f"game {umpire.spec.key} failed"))
+        super()._failed(umpire)
 
     def _positions(self, answers: Sequence[TurnAnswer]) -> tuple[Position, ...]:
         """What a message with a fault among several answers was about: kept of the first such messages."""
         if len(answers) < 2 or self._batches >= _BATCHES or all(answer_is_legal(one) for one in answers):
             return ()
         self._batches += 1
-        tables = [(self.probes.get(one.pending.table), one.pending.turn) for one in answers]
-        return tuple(self._where(probe, turn) for probe, turn in tables if probe is not None)
+        asked = [(self.probes.get(one.pending.umpire), one.pending.turn) for one in answers]
+        return tuple(self._where(probe, turn) for probe, turn in asked if probe is not None)
 
     def named(self, game_ids: Iterable[int]) -> list[Probe]:
-        """The tables with these ids of a game, also those closed not long ago, in the order of the ids."""
-        known = {one.table.spec.chairs[0].game_id: one for one in (*self._recent, *self.probes.values())}
+        """The games with these ids, also those closed not long ago, in the order of the ids."""
+        known = {one.umpire.spec.chairs[0].game_id: one for one in (*self._recent, *self.probes.values())}
         return [known[game] for game in game_ids if game in known]
 
     def _take(self, probe: Probe, answer: TurnAnswer, message: AnswerBatch) -> None:
-        table, turn, action = probe.table, answer.pending.turn, answer.action
-        deal = table.deal
-        if table.open is not turn or deal is None:
+        umpire, turn, action = probe.umpire, answer.pending.turn, answer.action
+        deal = umpire.deal
+        if umpire.open is not turn or deal is None:
             return
         open_to = breakable(deal)
         if isinstance(action, Malformed):
@@ -281,10 +281,10 @@ class CheckGames(GamesInPlay, GameObserver):
         position = self._where(probe, turn) if violation else None
         courses = (probe.course_so_far(),) if violation else ()
         causes = causes_of(deal, answer, message.answers) if violation else frozenset[Cause]()
-        then = probe.course.next(table, turn) if probe.course is not None else None
+        then = probe.course.next(umpire, turn) if probe.course is not None else None
         if then is not None and violation is None:
             answer = TurnAnswer(answer.pending, then, answer.raw, answer.charged_us)
-        outputs = self._outputs(table, turn, answer)
+        outputs = self._outputs(umpire, turn, answer)
         ruled = next((one.ruling for one in outputs if isinstance(one, Ruled) and one.ruling.seat == probe.seat), None)
         if ruled is not None and violation is None:
             violation = Violation(ruled.rule, ruled.sentence, ruled.legal)
@@ -302,7 +302,7 @@ class CheckGames(GamesInPlay, GameObserver):
             probe.held = outputs
             self.observer.heard(heard)
             return
-        self._carry(table, outputs)
+        self._carry(umpire, outputs)
         self.observer.heard(heard)
         if (probe.course is not None and then is None) or probe.answers == probe.ends_at:
             self.close(probe)
@@ -311,32 +311,32 @@ class CheckGames(GamesInPlay, GameObserver):
         """Lets a game go on that waits after so many answers."""
         held, probe.held = probe.held, None
         if held is not None:
-            self._carry(probe.table, held)
+            self._carry(probe.umpire, held)
             self._serve_local()
 
-    def _tell_deal(self, table: Umpire, players: Sequence[Player], closed: DealClosed) -> None:
-        """A deal is over; where no more of them were asked for, so is the table."""
-        super()._tell_deal(table, players, closed)
-        probe = self.probes.get(table)
+    def _tell_deal(self, umpire: Umpire, players: Sequence[Player], closed: DealClosed) -> None:
+        """A deal is over; where no more of them were asked for, so is the game."""
+        super()._tell_deal(umpire, players, closed)
+        probe = self.probes.get(umpire)
         if probe is not None:
             self.observer.dealt()
-            if probe.deals is not None and sum(log.outcome is not None for log in table.deals) >= probe.deals:
+            if probe.deals is not None and sum(log.outcome is not None for log in umpire.deals) >= probe.deals:
                 self.close(probe)
 
-    def _outputs(self, table: Umpire, turn: Turn, answer: TurnAnswer) -> Sequence[Output]:
+    def _outputs(self, umpire: Umpire, turn: Turn, answer: TurnAnswer) -> Sequence[Output]:
         action = answer.action
         if isinstance(action, Malformed):
-            return table.malformed(turn.turn_id, action.rule, action.sentence, answer.raw, answer.charged_us)
-        return table.answer(turn.turn_id, action, answer.charged_us)
+            return umpire.malformed(turn.turn_id, action.rule, action.sentence, answer.raw, answer.charged_us)
+        return umpire.answer(turn.turn_id, action, answer.charged_us)
 
     def silent(self, silence: Timeout) -> None:
-        """The bot was late: the table is closed, and whoever listens decides what to make of it."""
-        probe = self._at(silence.pending.table)
+        """The bot was late: the game is closed, and whoever listens decides what to make of it."""
+        probe = self._at(silence.pending.umpire)
         if probe is None:
             return
         left = [silence.pending, *self._bot().open.values()]
-        tables = [(self._at(pending.table), pending.turn) for pending in left[1:]]
-        company = [self._where(other, turn) for other, turn in tables if other is not None]
+        asked = [(self._at(pending.umpire), pending.turn) for pending in left[1:]]
+        company = [self._where(other, turn) for other, turn in asked if other is not None]
         position = probe.last = self._where(probe, silence.pending.turn)
         sent = [one.turn.turn_id for one, _, _ in self._sent]
         answered = len(sent) - len(left)
@@ -349,40 +349,40 @@ class CheckGames(GamesInPlay, GameObserver):
     def note_sent(self) -> None:
         """Notes the turns that have just gone out in one message, and how far their deals were."""
         self._sent = [
-            (one, len(one.table.deals) - 1, len(one.table.deals[-1].actions)) for one in self._bot().open.values()
+            (one, len(one.umpire.deals) - 1, len(one.umpire.deals[-1].actions)) for one in self._bot().open.values()
         ]
 
     def _batch(self) -> tuple[Position, ...]:
         """The positions of all turns of the last message, also of those that were answered."""
-        found = [(self._at(one.table), one, dealt, done) for one, dealt, done in self._sent]
+        found = [(self._at(one.umpire), one, dealt, done) for one, dealt, done in self._sent]
         return tuple(
-            snapshot(one.table, dealt, done, one.turn, probe.origin)
+            snapshot(one.umpire, dealt, done, one.turn, probe.origin)
             for probe, one, dealt, done in found
             if probe is not None
         )
 
-    def _at(self, table: Umpire) -> Probe | None:
-        """What is asked at a table, or was when it was closed not long ago: the bot still owes an answer to it."""
-        recent = (one for one in reversed(self._recent) if one.table is table)
-        return self.probes.get(table) or next(recent, None)
+    def _at(self, umpire: Umpire) -> Probe | None:
+        """What is asked in a game, or was when it was closed not long ago: the bot still owes an answer to it."""
+        recent = (one for one in reversed(self._recent) if one.umpire is umpire)
+        return self.probes.get(umpire) or next(recent, None)
 
     def open_turns(self) -> list[PendingTurn]:
         """The turns that the bot has not answered yet."""
         return list(self._bot().open.values())
 
     def where(self, pending: PendingTurn) -> tuple[Probe, Position] | None:
-        """The table and the position of a turn that is open, also where the table was closed and the bot owes an answer."""
-        probe = self._at(pending.table)
+        """The table and the position of a turn that is open, also where the game was closed and the bot owes an answer."""
+        probe = self._at(pending.umpire)
         return None if probe is None else (probe, self._where(probe, pending.turn))
 
     def _where(self, probe: Probe, turn: Turn) -> Position:
-        table = probe.table
-        return snapshot(table, len(table.deals) - 1, len(table.deals[-1].actions), turn, probe.origin)
+        umpire = probe.umpire
+        return snapshot(umpire, len(umpire.deals) - 1, len(umpire.deals[-1].actions), turn, probe.origin)
 
-    def abandon(self, table: Umpire, sentence: str) -> None:
+    def abandon(self, umpire: Umpire, sentence: str) -> None:
         """A stall of ours while the bot was late: the decision is asked again, or the game played from its start."""
         del sentence
-        probe = self.probes.get(table)
+        probe = self.probes.get(umpire)
         if probe is None:
             return
         self.close(probe)
@@ -391,45 +391,45 @@ class CheckGames(GamesInPlay, GameObserver):
         elif probe.match is not None:
             self.play(probe.match, probe.phase)
 
-    def lose(self, table: Umpire, player: Player, fault: Fault, sentence: str) -> None:
-        """Nobody loses a game in a check: the table is closed, and whoever hears of the fault says what it means."""
+    def lose(self, umpire: Umpire, player: Player, fault: Fault, sentence: str) -> None:
+        """Nobody loses a game in a check: it is closed, and whoever hears of the fault says what it means."""
         del player, fault, sentence
-        probe = self.probes.get(table)
+        probe = self.probes.get(umpire)
         if probe is not None:
             probe.lost = True
             self.close(probe)
 
     def close(self, probe: Probe) -> None:
-        """Ends a table; an open turn of it is not asked any more."""
-        table = probe.table
-        if self.probes.pop(table, None) is None:
+        """Ends a game; an open turn of it is not asked any more."""
+        umpire = probe.umpire
+        if self.probes.pop(umpire, None) is None:
             return
         self._recent.append(probe)
-        if self.seated.pop(table, None) is not None:
+        if self.seated.pop(umpire, None) is not None:
             self._bot().leave_game()
-        table.open = None
+        umpire.open = None
         probe.done = True
         self.observer.closed(probe)
 
-    def _close(self, table: Umpire, players: Sequence[Player], closed: GameClosed | Voided) -> None:
-        """The game is over; where no more of it was wanted, its table is closed already."""
-        if table in self.seated:
-            super()._close(table, players, closed)
+    def _close(self, umpire: Umpire, players: Sequence[Player], closed: GameClosed | Voided) -> None:
+        """The game is over; where no more of it was wanted, it is closed already."""
+        if umpire in self.seated:
+            super()._close(umpire, players, closed)
 
     def clear(self) -> None:
-        """Ends all tables."""
+        """Ends all games."""
         for probe in list(self.probes.values()):
             self.close(probe)
 
-    def finished(self, table: Umpire) -> Record | None:
+    def finished(self, umpire: Umpire) -> Record | None:
         """A game is over by itself."""
-        probe = self.probes.pop(table, None)
+        probe = self.probes.pop(umpire, None)
         if probe is not None:
             self._recent.append(probe)
             probe.done = True
             self.observer.closed(probe)
-        wanted = self._bot().wants_notices and table.result is not None and probe is not None and probe.from_zero
-        return write_record(table, {}) if wanted else None
+        wanted = self._bot().wants_notices and umpire.result is not None and probe is not None and probe.from_zero
+        return write_record(umpire, {}) if wanted else None
 
 
 def _pack(master: bytes, number: int, deal: int) -> tuple[int, ...]:
@@ -442,8 +442,8 @@ def _at_the_end_of_figures(position: Position) -> Position:
     return replace(position, deal=late, bot_seed=BIGGEST, decision=9_999)
 
 
-def _as_then(table: Umpire, course: GamePrefix, turn: Turn) -> Action:
-    then = course.next(table, turn)
+def _as_then(umpire: Umpire, course: GamePrefix, turn: Turn) -> Action:
+    then = course.next(umpire, turn)
     return fallback_move(turn) if then is None else then
 
 
@@ -451,9 +451,9 @@ def _any_legal(chance: random.Random, turn: Turn) -> Action:
     return turn.legal[chance.randrange(len(turn.legal))]
 
 
-def _scripted(table: Umpire, script: Sequence[Action], others: Choose, turn: Turn) -> Action:
+def _scripted(umpire: Umpire, script: Sequence[Action], others: Choose, turn: Turn) -> Action:
     """The action that the script has at this point of the deal, where it is legal; else whatever the house does."""
-    log: Any = table.deals[0].actions
+    log: Any = umpire.deals[0].actions
     done = len(log)
     if done < len(script) and list(log) == list(script[:done]) and script[done] in turn.legal:
         return script[done]

@@ -22,7 +22,7 @@ BIGGEST: Final = 2**53 - 1
 class Perturbation:
     """One stimulus. ``change`` works on the whole message in which the perturbed turn stands, and on that turn.
 
-    ``notices_only``: only for bots that want notices. ``big``: the table has the largest ids and seeds that there are.
+    ``notices_only``: only for bots that want notices. ``big``: the game has the largest ids and seeds that there are.
     """
 
     name: str

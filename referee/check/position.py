@@ -128,7 +128,7 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What a table needs besides the game: ids, the number of each rule set in the session, the clock."""
+    """What an umpire needs besides the game: ids, the number of each rule set in the session, the clock."""
 
     ids: Callable[[], int]
     rule_set_id: Callable[[RuleSet], int]
@@ -136,7 +136,7 @@ class Setting:
 
 
 def seat_at(position: Position, setting: Setting, *, ask_from: int | None = None) -> tuple[Umpire, int, list[Output]]:
-    """A table with the deal at the position, the seat that is asked there, and what the umpire says.
+    """An umpire with the deal at the position, the seat that is asked there, and what the umpire says.
 
     With ``ask_from`` only the first so many actions are stated: the bot plays from there, others may follow the rest.
     Raises ``PositionError``.
@@ -144,15 +144,15 @@ def seat_at(position: Position, setting: Setting, *, ask_from: int | None = None
     deal = position.reached()
     seat, stated = deal.seat, len(position.actions) if ask_from is None else ask_from
     spec = spec_of(position.rules, position.seats, position.dealer, setting, bot_seed=position.bot_seed)
-    table = Umpire(spec, lambda _deal: position.pack, setting.ids, fallback_move)
-    table.game = Game(position.rules, position.seats, position.dealer, position.scores, position.set_backs)
-    table.game.deals = position.deal
+    umpire = Umpire(spec, lambda _deal: position.pack, setting.ids, fallback_move)
+    umpire.game = Game(position.rules, position.seats, position.dealer, position.scores, position.set_backs)
+    umpire.game.deals = position.deal
     if position.decision is not None:
-        table.decisions[seat] = position.decision - position.own_past(seat)
-    outputs = table.start()
+        umpire.decisions[seat] = position.decision - position.own_past(seat)
+    outputs = umpire.start()
     for action in position.actions[:stated]:
-        outputs = table.answer(table.open.turn_id if table.open else 0, action, 0)
-    return table, seat, outputs
+        outputs = umpire.answer(umpire.open.turn_id if umpire.open else 0, action, 0)
+    return umpire, seat, outputs
 
 
 def spec_of(rules: RuleSet, seats: int, dealer: int, setting: Setting, *, bot_seed: int = 0) -> GameSpec:
@@ -167,12 +167,12 @@ def spec_of(rules: RuleSet, seats: int, dealer: int, setting: Setting, *, bot_se
     )
 
 
-def snapshot(table: Umpire, dealt: int, done: int, turn: Turn, origin: str) -> Position:
-    """The position of a turn at a table: deal number ``dealt`` in its log after ``done`` actions."""
-    log = table.deals[dealt]
+def snapshot(umpire: Umpire, dealt: int, done: int, turn: Turn, origin: str) -> Position:
+    """The position of a turn of a game: deal number ``dealt`` in its log after ``done`` actions."""
+    log = umpire.deals[dealt]
     return Position(
-        table.spec.rules,
-        table.spec.seats,
+        umpire.spec.rules,
+        umpire.spec.seats,
         log.dealer,
         tuple(log.pack),
         tuple(log.actions[:done]),
@@ -237,20 +237,20 @@ class GamePrefix:
         )
 
     @classmethod
-    def of(cls, table: Umpire, seat: int, start: Position | None) -> Self:
-        """What has been played at a table, which began at ``start`` or with the first deal of a game."""
-        spec = table.spec
+    def of(cls, umpire: Umpire, seat: int, start: Position | None) -> Self:
+        """What has been played in a game, which began at ``start`` or with the first deal of a game."""
+        spec = umpire.spec
         return cls(
             spec.rules,
             spec.seats,
             seat,
             spec.first_dealer,
-            tuple(tuple(log.pack) for log in table.deals),
-            tuple(tuple(log.actions) for log in table.deals),
+            tuple(tuple(log.pack) for log in umpire.deals),
+            tuple(tuple(log.actions) for log in umpire.deals),
             spec.chairs[seat].bot_seed,
-            tuple(table.deals[0].scores),
+            tuple(umpire.deals[0].scores),
             start.set_backs if start else (),
-            table.game.deals - sum(log.outcome is not None for log in table.deals),
+            umpire.game.deals - sum(log.outcome is not None for log in umpire.deals),
         )
 
     def begin(self) -> Position:
@@ -270,21 +270,21 @@ class GamePrefix:
         )
 
     def lay(self, setting: Setting) -> tuple[Umpire, list[Output]]:
-        """A table at which it can be played again, and what the umpire says first."""
+        """An umpire with which it can be played again, and what the umpire says first."""
         spec = spec_of(self.rules, self.seats, self.dealer, setting, bot_seed=self.bot_seed)
         last = len(self.packs) - 1
-        table = Umpire(spec, lambda number: self.packs[min(number - self.deal, last)], setting.ids, fallback_move)
-        table.game = Game(self.rules, self.seats, self.dealer, self.scores, self.set_backs)
-        table.game.deals = self.deal
-        table.decisions[self.seat] = self.decision
-        return table, table.start()
+        umpire = Umpire(spec, lambda number: self.packs[min(number - self.deal, last)], setting.ids, fallback_move)
+        umpire.game = Game(self.rules, self.seats, self.dealer, self.scores, self.set_backs)
+        umpire.game.deals = self.deal
+        umpire.decisions[self.seat] = self.decision
+        return umpire, umpire.start()
 
-    def next(self, table: Umpire, turn: Turn) -> Action | None:
-        """What was done at this turn of the table; ``None`` where the course is at its end or has been left."""
-        number = len(table.deals) - 1
+    def next(self, umpire: Umpire, turn: Turn) -> Action | None:
+        """What was done at this turn of the game; ``None`` where the course is at its end or has been left."""
+        number = len(umpire.deals) - 1
         if number >= len(self.actions):
             return None
-        log, done = self.actions[number], table.deals[number].actions
+        log, done = self.actions[number], umpire.deals[number].actions
         if len(done) < len(log) and tuple(done) == log[: len(done)] and log[len(done)] in turn.legal:
             return log[len(done)]
         return None

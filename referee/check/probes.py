@@ -255,7 +255,7 @@ async def long_games(runner: CheckRunner) -> None:
     with runner.further():
         runner.play([next(source)], "long games")
         await runner.settle(asyncio.get_running_loop().time() + runner.plan.seconds)
-        runner.tables.clear()
+        runner.games_in_play.clear()
 
 
 async def whole_games(runner: CheckRunner) -> None:
@@ -283,7 +283,7 @@ async def at_random(runner: CheckRunner, seconds: float, deals: int | None, phas
 
 
 async def _play_deals(runner: CheckRunner, source: Iterator[CheckGame], wanted: int, phase: str) -> None:
-    """So many deals in short games, always the same ones: no table is opened while others are being played."""
+    """So many deals in short games, always the same ones: no game is opened while others are being played."""
     shapes = sum(len(seats_of(rules, runner.plan.seats)) for rules in runner.games)
     length = max(1, min(DEALS_A_GAME, wanted // max(shapes, 1)))
     left = wanted
@@ -302,13 +302,13 @@ async def _play_on(runner: CheckRunner, started: float, seconds: float, usual: i
 
     def refill() -> None:
         if runner.recorder.deals >= usual and loop.time() >= started + seconds:
-            runner.tables.clear()
+            runner.games_in_play.clear()
             return
-        while len(runner.tables.probes) < most:
+        while len(runner.games_in_play.probes) < most:
             runner.play([next(source)], phase)
 
     await runner.settle(started + PATIENCE * seconds, refill)
-    runner.tables.clear()
+    runner.games_in_play.clear()
 
 
 def matches(

@@ -34,7 +34,7 @@ _SUSPECTS = 12
 
 
 def courses_before(
-    subject: CheckedConnection | None, tables: CheckGames, probe: Probe | None
+    subject: CheckedConnection | None, games_in_play: CheckGames, probe: Probe | None
 ) -> tuple[str, tuple[GamePrefix, ...]]:
     """What the last messages told a bot that is gone, in words, and the games that they were about: news first."""
     if subject is None:
@@ -56,7 +56,7 @@ def courses_before(
     told = ", ".join(dict.fromkeys(news))
     for response in unanswered:
         games += [turn.game_id for turn in response.turns]
-    found = tables.named(dict.fromkeys(games))
+    found = games_in_play.named(dict.fromkeys(games))
     if probe is not None and probe not in found:
         found.append(probe)
     suspects = [one for one in found if (one.perturbation is None and not one.once) or one is probe]
@@ -138,7 +138,7 @@ class Recorder:
             return
         self.breach("AF-LIFE-001", Fault.START_FAILED, f"Started again, it did not join. {reason}")
 
-    def lost(self, loss: Loss, found: tuple[Probe, Position] | None, tables: CheckGames | None) -> None:
+    def lost(self, loss: Loss, found: tuple[Probe, Position] | None, games_in_play: CheckGames | None) -> None:
         """The bot was lost for another reason than silence."""
         probe, position = found if found is not None else (None, None)
         self.log.emit("lost", fault=str(loss.fault), sentence=loss.sentence)
@@ -147,7 +147,7 @@ class Recorder:
             return
         if (probe.phase if probe is not None else self.phase) in NOT_COUNTED:
             return
-        told, courses = courses_before(self._subject, tables, probe) if tables is not None else ("", ())
+        told, courses = courses_before(self._subject, games_in_play, probe) if games_in_play is not None else ("", ())
         rule = "AF-LIFE-004" if loss.fault in _RESOURCES else "AF-LIFE-002"
         if loss.fault is Fault.PROTOCOL:
             rule = "AF-PROTO-004" if "AF-PROTO-004" in loss.sentence else rule
@@ -163,7 +163,7 @@ class Recorder:
             position=position,
             did="nothing: it was gone",
             log_tail=tail,
-            company=0 if tables is None else len(tables.open_turns()),
+            company=0 if games_in_play is None else len(games_in_play.open_turns()),
             courses=courses,
         )
 

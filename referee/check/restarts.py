@@ -155,11 +155,11 @@ async def line_lost(runner: CheckRunner) -> None:
     if not runner.subject.ready.is_set():
         tally.waive(_RESTART.rule, "it does not dial again when its line is lost")
         runner.over = "When its line was lost it did not dial again."
-        runner.tables.clear()
+        runner.games_in_play.clear()
         return
     losses = runner.losses
     for probe in playing:
-        runner.tables.release(probe)
+        runner.games_in_play.release(probe)
         probe.perturbation, probe.ends_at = _RESTART, probe.answers + 1
     await runner.settle()
     gone = [probe for probe in playing if probe.silent or probe.lost]
@@ -245,7 +245,7 @@ async def _one_deal(runner: CheckRunner, match: CheckGame, phase: str) -> Probe:
     It is lost to its welcome if it is before its first answer, whether or not a turn was out already.
     """
     runner.recorder.phase = phase
-    probe = runner.tables.play(replace(match, deals=1), phase)
+    probe = runner.games_in_play.play(replace(match, deals=1), phase)
     probe.perturbation = _JOINED
     probe.gone_at = 0 if runner.gone else None
     await runner.settle()
@@ -365,14 +365,14 @@ async def _third(runner: CheckRunner) -> None:
     told = "The referee is shutting down; the games go on later."
     await runner.see_off(wire.FAREWELL_REASON_STOPPING, told, in_mid_game=True)
     for probe in playing:
-        runner.tables.release(probe)
+        runner.games_in_play.release(probe)
     before = {probe: probe.answers for probe in playing if not probe.done}
     for probe in before:
         probe.perturbation = None if runner.plays_all else _RESTART
         probe.ends_at = probe.answers + 1
     runner.recorder.begin("third life")
     if runner.plays_all:
-        runner.tables.clear()
+        runner.games_in_play.clear()
         runner.recorder.tally.waive("AF-ROBUST-005", _MEMORY[runner.subject.stateful])
     if await runner.start():
         runner.recorder.failed_again(runner.over)
@@ -414,7 +414,7 @@ async def _one_turn_out(runner: CheckRunner, playing: list[Probe]) -> None:
     """Lets one game go on, so that the bot has something to think about when Farewell comes; the others wait."""
     held = [probe for probe in playing if probe.held is not None]
     if held:
-        runner.tables.release(held[0])
+        runner.games_in_play.release(held[0])
         runner.server.pump()
     for _ in range(_STEPS_TO_SEND):
         if runner.session.open or not runner.session.waiting:
@@ -445,9 +445,9 @@ async def _go_on(runner: CheckRunner, before: dict[Probe, int]) -> None:
             del waiting[probe]
             probe.perturbation = None
             runner.recorder.tally.chance(_RESTART.rule, "third life")
-            runner.tables.close(probe)
+            runner.games_in_play.close(probe)
         if any(probe.silent or probe.lost for probe in waiting):
-            runner.tables.clear()
+            runner.games_in_play.clear()
 
     await runner.settle(refill=look)
     look()

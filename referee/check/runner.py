@@ -1,5 +1,5 @@
-"""Where a bot is put to the test: its process, its stream, its tables, and what is to be done when it is
-lost. ``ask`` and ``play`` open tables, ``settle`` waits until they are done.
+"""Where a bot is put to the test: its process, its stream, its games, and what is to be done when it is
+lost. ``ask`` and ``play`` open games, ``settle`` waits until they are done.
 """
 
 import asyncio
@@ -74,10 +74,10 @@ class CheckRunner(CheckObserver, BotObserver, RecorderObserver):
         self._error: BaseException | None = None
         self._changed = asyncio.Event()
         self.setting = Setting(lambda: self._chance.getrandbits(53) or 1, self._number, plan.limits)
-        self.tables = CheckGames(lambda: self.session, self.setting, self)
+        self.games_in_play = CheckGames(lambda: self.session, self.setting, self)
         token = plan.token or secrets.token_urlsafe(24)
-        self.subject = CheckedConnection(token, self._terms(), self.tables.answered, self)
-        self.server = CheckServer(self.tables, self.subject, self)
+        self.subject = CheckedConnection(token, self._terms(), self.games_in_play.answered, self)
+        self.server = CheckServer(self.games_in_play, self.subject, self)
         self.supervisor: CheckSupervisor
 
     @property
@@ -140,7 +140,7 @@ class CheckRunner(CheckObserver, BotObserver, RecorderObserver):
     def _attend(self, address: str, folder: Path) -> None:
         plan, command = self.plan, self.plan.command
         if command is None:
-            self.supervisor = RemoteCheckSupervisor(self.subject, self.tables, self, plan.wait_seconds)
+            self.supervisor = RemoteCheckSupervisor(self.subject, self.games_in_play, self, plan.wait_seconds)
         else:
 
             def start() -> BotProcess:
@@ -156,7 +156,7 @@ class CheckRunner(CheckObserver, BotObserver, RecorderObserver):
                 self.recorder.launched(process)
                 return process
 
-            self.supervisor = LocalCheckSupervisor(self.subject, self.tables, self, start, plan.start_seconds)
+            self.supervisor = LocalCheckSupervisor(self.subject, self.games_in_play, self, start, plan.start_seconds)
 
     async def start(self) -> str:
         """Has the bot join; what went wrong, or an empty text."""
@@ -215,14 +215,15 @@ class CheckRunner(CheckObserver, BotObserver, RecorderObserver):
         probes = []
         for position in positions:
             follows = self.subject.stateful if stated else self.plays_all
-            probe = self.tables.follow(position, phase) if follows else self.tables.ask(position, phase, perturbation)
-            if perturbation is not None and probe.table.open is not None:
-                self.server.perturbations[probe.table.open.turn_id] = perturbation
+            games = self.games_in_play
+            probe = games.follow(position, phase) if follows else games.ask(position, phase, perturbation)
+            if perturbation is not None and probe.umpire.open is not None:
+                self.server.perturbations[probe.umpire.open.turn_id] = perturbation
             probes.append(probe)
 
         def look() -> None:
             if any(probe.silent for probe in probes):
-                self.tables.clear()
+                self.games_in_play.clear()
 
         await self.settle(refill=look if until_late else None)
         return probes
@@ -235,11 +236,11 @@ class CheckRunner(CheckObserver, BotObserver, RecorderObserver):
     async def lead(self, course: GamePrefix, phase: str = "retest") -> Probe:
         """Leads the bot through a game by itself, to one turn behind its end, and sees whether it is still there."""
         losses = self.losses
-        probe = self.tables.retrace(course, phase)
+        probe = self.games_in_play.retrace(course, phase)
         await self.settle()
         if not self.over and self.losses == losses:  # the last news may have come without a turn
             try:
-                self.tables.ask(course.begin(), phase)
+                self.games_in_play.ask(course.begin(), phase)
             except PositionError:
                 return probe  # its first deal ended before anybody was asked
             await self.settle()
@@ -247,8 +248,8 @@ class CheckRunner(CheckObserver, BotObserver, RecorderObserver):
         return probe
 
     def play(self, matches: Iterable[CheckGame], phase: str) -> list[Probe]:
-        """Opens tables for whole games; ``settle`` waits for them."""
-        return [] if self.over else [self.tables.play(match, phase) for match in matches]
+        """Opens whole games; ``settle`` waits for them."""
+        return [] if self.over else [self.games_in_play.play(match, phase) for match in matches]
 
     @contextlib.contextmanager
     def further(self) -> Iterator[None]:
@@ -262,11 +263,11 @@ class CheckRunner(CheckObserver, BotObserver, RecorderObserver):
             self.further_seconds += loop.time() - started
 
     async def settle(self, until: float | None = None, refill: Callable[[], None] | None = None) -> None:
-        """Waits until all tables are done, the bot is given up, or the loop's time is ``until``.
+        """Waits until all games are over, the bot is given up, or the loop's time is ``until``.
 
         A bot that is being ended because it was late is started again before that.
 
-        ``refill`` is called now and then, and may open more tables. Raises whatever went wrong on our side.
+        ``refill`` is called now and then, and may open more games. Raises whatever went wrong on our side.
         """
         loop = asyncio.get_running_loop()
         while not self.over:
@@ -277,7 +278,7 @@ class CheckRunner(CheckObserver, BotObserver, RecorderObserver):
                 continue
             if refill is not None:
                 refill()
-            if not self.tables.probes and not self._ending:
+            if not self.games_in_play.probes and not self._ending:
                 return
             left = None if until is None else until - loop.time()
             if left is not None and left <= 0:
@@ -293,12 +294,12 @@ class CheckRunner(CheckObserver, BotObserver, RecorderObserver):
     def _mistrust(self) -> None:
         """From now on the bot plays every deal itself, those that wait to be asked included."""
         self.distrust = True
-        for probe in [one for one in self.tables.probes.values() if one.stated and one.perturbation is None]:
-            self.tables.close(probe)
+        for probe in [one for one in self.games_in_play.probes.values() if one.stated and one.perturbation is None]:
+            self.games_in_play.close(probe)
             if probe.position is not None:
-                self.tables.follow(probe.position, probe.phase)
+                self.games_in_play.follow(probe.position, probe.phase)
 
-    # What the tables tell, and what is told of the bot.
+    # What the games tell, and what is told of the bot.
 
     def heard(self, answer: ProbeAnswer) -> None:
         """The recorder judges it."""
@@ -318,7 +319,7 @@ class CheckRunner(CheckObserver, BotObserver, RecorderObserver):
 
     def sent(self, turns: int) -> None:
         """What the bot holds is kept, for when it is late."""
-        self.tables.note_sent()
+        self.games_in_play.note_sent()
         self.recorder.batch(turns, self.session.max_in_flight)
 
     def silent(self, probe: Probe, late: ProbeTimeout) -> None:
@@ -353,7 +354,7 @@ class CheckRunner(CheckObserver, BotObserver, RecorderObserver):
         """``settle`` starts it again."""
         self._ending = False
         self._losses.append(loss)
-        for probe in self.tables.probes.values():
+        for probe in self.games_in_play.probes.values():
             if probe.gone_at is None:
                 probe.gone_at = probe.answers
         self._changed.set()
@@ -366,20 +367,20 @@ class CheckRunner(CheckObserver, BotObserver, RecorderObserver):
         timed_out = loss.fault is Fault.TIMEOUT_MOVE
         if not timed_out:
             lone = session.lone()
-            found = self.tables.where(lone) if lone is not None else None
+            found = self.games_in_play.where(lone) if lone is not None else None
             if found is not None:
                 found[0].lost, found[0].last = True, found[1]
-                self.tables.close(found[0])
+                self.games_in_play.close(found[0])
                 if found[0].stated and found[0].perturbation is None:
                     self._mistrust()
-            self.recorder.lost(loss, found, self.tables)
+            self.recorder.lost(loss, found, self.games_in_play)
         session.lost_stream(cautious=not timed_out)
         if self.losses > MOST_LOSSES or len(self.silences) >= MOST_SILENCES:
             self.over = f"It was lost {self.losses} times." if not timed_out else "It did not answer, more than once."
         elif await self.start():
             self.recorder.failed_again(self.over)
         if self.over:
-            self.tables.clear()
+            self.games_in_play.clear()
 
 
 @cache

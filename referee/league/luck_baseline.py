@@ -66,16 +66,16 @@ def replay_by_fallback(
 def _points(rules: RuleSet, seats: int, dealer: int, pack: tuple[Card, ...], answer: Strategy) -> tuple[int, ...]:
     """The points by seat of one deal among players that all answer alike."""
     chairs = tuple(Chair(game_id=1, seat=seat, seats=seats, rules=rules) for seat in range(seats))
-    table = Umpire(
+    umpire = Umpire(
         GameSpec(key="house replay", rules=rules, chairs=chairs, first_dealer=dealer),
         lambda _: pack,
         partial(next, count(1)),
         fallback_move,
     )
-    table.start()
-    while table.open is not None:
-        table.answer(table.open.turn_id, answer(table.open), 0)
-    scores = table.result.scores if table.result is not None else ()
+    umpire.start()
+    while umpire.open is not None:
+        umpire.answer(umpire.open.turn_id, answer(umpire.open), 0)
+    scores = umpire.result.scores if umpire.result is not None else ()
     return tuple(scores[rules.side(seat)] for seat in range(seats))
 
 

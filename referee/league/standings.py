@@ -23,36 +23,36 @@ _STEPS = 8
 """Buckets of decision times per factor of two: a quantile is right to within 4.5 %."""
 
 
-def summarise(table: Umpire, entrants: Sequence[str], set_id: str) -> GameSummary:
+def summarise(umpire: Umpire, entrants: Sequence[str], set_id: str) -> GameSummary:
     """The summary of a finished game; figures are by seat. ``times`` are the only ones that are measured."""
-    result, sides = table.result, table.spec.rules.sides
+    result, sides = umpire.result, umpire.spec.rules.sides
     if result is None:
         raise ValueError("the game has no result")
-    seats = range(table.spec.seats)
-    made, set_back = _contracts(table)
-    faults = [Counter(item.fault for item in table.irregularities if item.seat == seat) for seat in seats]
+    seats = range(umpire.spec.seats)
+    made, set_back = _contracts(umpire)
+    faults = [Counter(item.fault for item in umpire.irregularities if item.seat == seat) for seat in seats]
     summary: GameSummary = {
         "set": set_id,
         "entrants": list(entrants),
         "sides": sides,
         "winner": result.winner,
         "reason": str(result.reason),
-        "deals": len(table.deals),
-        "decisions": table.steps,
+        "deals": len(umpire.deals),
+        "decisions": umpire.steps,
         "places": list(result.places),
         "stakes": list(result.stakes),
-        "points": [result.scores[table.spec.rules.side(seat)] for seat in seats],
+        "points": [result.scores[umpire.spec.rules.side(seat)] for seat in seats],
         "forfeits": list(result.forfeits),
         "bids_made": made,
         "bids_set_back": set_back,
         "illegal": [count[Fault.ILLEGAL_ACTION] + count[Fault.MALFORMED] for count in faults],
         "time_outs": [count[Fault.TIMEOUT_MOVE] + count[Fault.TIMEOUT_GAME] for count in faults],
         "lost": [sum(count[fault] for fault in _LOSSES) for count in faults],
-        "times": [histogram(times) for times in table.charged],
+        "times": [histogram(times) for times in umpire.charged],
     }
-    if table.spec.rules.max_deals == 1:
-        deal = table.deals[0]
-        by_seat = replay_by_fallback(table.spec.rules, table.spec.seats, deal.dealer, deal.pack)
+    if umpire.spec.rules.max_deals == 1:
+        deal = umpire.deals[0]
+        by_seat = replay_by_fallback(umpire.spec.rules, umpire.spec.seats, deal.dealer, deal.pack)
         summary["house"] = [list(seat) for seat in by_seat]
     return summary
 
@@ -60,9 +60,9 @@ def summarise(table: Umpire, entrants: Sequence[str], set_id: str) -> GameSummar
 _LOSSES = frozenset(Fault) - {Fault.ILLEGAL_ACTION, Fault.MALFORMED, Fault.TIMEOUT_MOVE, Fault.TIMEOUT_GAME}
 
 
-def _contracts(table: Umpire) -> tuple[list[int], list[int]]:
-    made, set_back = [0] * table.spec.seats, [0] * table.spec.seats
-    for log in table.deals:
+def _contracts(umpire: Umpire) -> tuple[list[int], list[int]]:
+    made, set_back = [0] * umpire.spec.seats, [0] * umpire.spec.seats
+    for log in umpire.deals:
         outcome = log.outcome
         if outcome is not None and outcome.pitcher is not None and outcome.bid:
             (made if outcome.set_back is None else set_back)[outcome.pitcher] += 1

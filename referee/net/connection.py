@@ -151,9 +151,9 @@ STARVED_MOST = 4
 
 @dataclass(slots=True)
 class PendingTurn:
-    """A turn of one table that this session has to answer. (Read only; not frozen, for one is made for every turn.)"""
+    """A turn of one game that this session has to answer. (Read only; not frozen, for one is made for every turn.)"""
 
-    table: Umpire
+    umpire: Umpire
     turn: Turn
 
 
@@ -189,7 +189,7 @@ class TurnSession:
     microseconds on one monotonic clock.
 
     ``offer`` turns, ``tell`` rulings and news, ``flush`` what is to be sent; feed ``heard`` with its moves and ask
-    ``silent`` when ``deadline`` has passed. ``games`` is at how many tables it sits now, ``pace_us`` what it took for a decision
+    ``silent`` when ``deadline`` has passed. ``games`` is how many seats it holds now, ``pace_us`` what it took for a decision
     lately; ``None`` before its first answer.
     """
 
@@ -220,16 +220,16 @@ class TurnSession:
         self.max_in_flight, self.wants_notices, self.wants_receipts = max_in_flight, notices, receipts
 
     def enter_game(self) -> None:
-        """It is seated at one table more."""
+        """It takes one seat more."""
         self.games += 1
 
     def leave_game(self) -> None:
-        """One of its tables is no more."""
+        """A game in which it held a seat is over."""
         self.games -= 1
 
-    def offer(self, table: Umpire, turn: Turn) -> None:
+    def offer(self, umpire: Umpire, turn: Turn) -> None:
         """Queues a turn for the next batch."""
-        self.waiting.append(PendingTurn(table, turn))
+        self.waiting.append(PendingTurn(umpire, turn))
 
     def tell(self, ruling: wire.Ruling) -> None:
         """Queues a ruling."""
@@ -262,7 +262,7 @@ class TurnSession:
         room = 1 if self.cautious else self.max_in_flight
         while self.waiting and room:
             pending = self.waiting.popleft()
-            if pending.table.open is not pending.turn:
+            if pending.umpire.open is not pending.turn:
                 self._late.add(pending.turn.turn_id)  # it may have been out before the stream was lost
                 continue  # judged meanwhile: its seat has forfeited, or the game is no contest
             room -= 1

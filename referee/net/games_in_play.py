@@ -1,4 +1,4 @@
-"""The games in play: every table in play in this process, and who sits where.
+"""The games in play: every game in this process with its umpire, and who sits where.
 
 It carries what an umpire says to the players and what they answer back to the umpire. No I/O and no clock: a driver
 (``referee.net.server``, or a plain loop for in-process play) hands in answers with their time, and sends what the sessions
@@ -39,16 +39,16 @@ Player = InProcessPlayer | TurnSession
 class GameObserver:
     """Is told of the games: whoever organises them."""
 
-    def finished(self, table: Umpire) -> Record | None:  # noqa: ARG002
-        """A table is done. The record that is made and kept of it, or ``None`` if it was no contest."""
+    def finished(self, umpire: Umpire) -> Record | None:  # noqa: ARG002
+        """A game is over. The record that is made and kept of it, or ``None`` if it was no contest."""
         return None
 
-    def ruled(self, table: Umpire, ruling: Ruling) -> None:
+    def ruled(self, umpire: Umpire, ruling: Ruling) -> None:
         """A ruling was made."""
 
 
 class GamesInPlay:
-    """All tables of a process. ``touched`` holds the sessions that may have something to send since it was emptied."""
+    """All games of a process. ``touched`` holds the sessions that may have something to send since it was emptied."""
 
     def __init__(self, observer: GameObserver | None = None) -> None:
         self.touched: set[TurnSession] = set()
@@ -56,113 +56,113 @@ class GamesInPlay:
         self._observer = observer or GameObserver()
         self._local: deque[tuple[Umpire, Turn, InProcessPlayer]] = deque()
 
-    def open(self, table: Umpire, players: Sequence[Player]) -> None:
+    def open(self, umpire: Umpire, players: Sequence[Player]) -> None:
         """Seats the players (by seat) and starts the game."""
-        self.seated[table] = players
-        for chair, player in zip(table.spec.chairs, players, strict=True):
+        self.seated[umpire] = players
+        for chair, player in zip(umpire.spec.chairs, players, strict=True):
             if isinstance(player, TurnSession):
                 player.enter_game()
-                player.news(game_started(chair, table.spec.first_dealer))
-        self._judge(table, table.start)
+                player.news(game_started(chair, umpire.spec.first_dealer))
+        self._judge(umpire, umpire.start)
         self._serve_local()
 
     def answered(self, answers: Sequence[TurnAnswer]) -> None:
         """Judges the answers of one message."""
         for answer in answers:
-            table, turn_id = answer.pending.table, answer.pending.turn.turn_id
+            umpire, turn_id = answer.pending.umpire, answer.pending.turn.turn_id
             action = answer.action
             if isinstance(action, Malformed):
                 wrong = (action.rule, action.sentence, answer.raw)
-                self._judge(table, table.malformed, turn_id, *wrong, answer.charged_us)
+                self._judge(umpire, umpire.malformed, turn_id, *wrong, answer.charged_us)
             else:
                 try:  # as in _judge, without a call more for every answer
-                    self._carry(table, table.answer(turn_id, action, answer.charged_us))
+                    self._carry(umpire, umpire.answer(turn_id, action, answer.charged_us))
                 except Exception:  # noqa: BLE001
-                    self._failed(table)
+                    self._failed(umpire)
         self._serve_local()
 
     def silent(self, silence: Timeout) -> None:
         """Judges a turn that was not answered in time."""
-        table = silence.pending.table
-        self._judge(table, table.late, silence.pending.turn.turn_id, silence.charged_us)
+        umpire = silence.pending.umpire
+        self._judge(umpire, umpire.late, silence.pending.turn.turn_id, silence.charged_us)
         self._serve_local()
 
-    def lose(self, table: Umpire, player: Player, fault: Fault, sentence: str) -> None:
-        """A player loses its game at a table: every seat it holds there is forfeited."""
-        for seat, other in enumerate(self.seated.get(table, ())):
+    def lose(self, umpire: Umpire, player: Player, fault: Fault, sentence: str) -> None:
+        """A player loses a game: every seat it holds there is forfeited."""
+        for seat, other in enumerate(self.seated.get(umpire, ())):
             if other is player:
-                self._judge(table, table.lose, seat, fault, sentence)
+                self._judge(umpire, umpire.lose, seat, fault, sentence)
         self._serve_local()
 
-    def abandon(self, table: Umpire, sentence: str) -> None:
+    def abandon(self, umpire: Umpire, sentence: str) -> None:
         """Ends a game as no contest."""
-        self._judge(table, table.abandon, sentence)
+        self._judge(umpire, umpire.abandon, sentence)
         self._serve_local()
 
-    def tables_of(self, player: Player) -> list[Umpire]:
-        """The tables at which a player sits and plays now: it has not lost its game there."""
+    def umpires_of(self, player: Player) -> list[Umpire]:
+        """The umpires of the games that a player plays now: it has not lost them."""
         return [
-            table
-            for table, players in self.seated.items()
-            if any(other is player and seat not in table.forfeits for seat, other in enumerate(players))
+            umpire
+            for umpire, players in self.seated.items()
+            if any(other is player and seat not in umpire.forfeits for seat, other in enumerate(players))
         ]
 
-    def _judge(self, table: Umpire, umpire: Callable[..., Sequence[Output]], *said: Any) -> None:
+    def _judge(self, umpire: Umpire, method: Callable[..., Sequence[Output]], *said: Any) -> None:
         """Lets the umpire judge what was said, and carries what comes out."""
         try:
-            self._carry(table, umpire(*said))
+            self._carry(umpire, method(*said))
         except Exception:  # noqa: BLE001  # whatever it is, one game is spoiled by it, not the league
-            self._failed(table)
+            self._failed(umpire)
 
-    def _failed(self, table: Umpire) -> None:
+    def _failed(self, umpire: Umpire) -> None:
         """Ends a game in which the referee fails at this moment, in whatever state that has left it."""
-        _LOG.exception("game %s: %s", table.spec.key, _OUR_FAULT)
-        players = self.seated.get(table)
+        _LOG.exception("game %s: %s", umpire.spec.key, _OUR_FAULT)
+        players = self.seated.get(umpire)
         if players is not None:
-            table.result, table.void, table.open = None, _OUR_FAULT, None
-            self._close(table, players, Voided(_OUR_FAULT))
+            umpire.result, umpire.void, umpire.open = None, _OUR_FAULT, None
+            self._close(umpire, players, Voided(_OUR_FAULT))
 
-    def _carry(self, table: Umpire, outputs: Sequence[Output]) -> None:
-        players = self.seated.get(table)
+    def _carry(self, umpire: Umpire, outputs: Sequence[Output]) -> None:
+        players = self.seated.get(umpire)
         if players is None:
             return
         for output in outputs:
             if isinstance(output, Ask):
                 player = players[output.turn.chair.seat]
                 if isinstance(player, TurnSession):
-                    player.offer(table, output.turn)
+                    player.offer(umpire, output.turn)
                     self.touched.add(player)
                 else:
-                    self._local.append((table, output.turn, player))
+                    self._local.append((umpire, output.turn, player))
             elif isinstance(output, Ruled):
-                self._rule(table, players, output.ruling)
+                self._rule(umpire, players, output.ruling)
             elif isinstance(output, DealClosed):
-                self._tell_deal(table, players, output)
+                self._tell_deal(umpire, players, output)
             elif isinstance(output, GameClosed | Voided):
-                self._close(table, players, output)
+                self._close(umpire, players, output)
 
-    def _rule(self, table: Umpire, players: Sequence[Player], ruling: Ruling) -> None:
+    def _rule(self, umpire: Umpire, players: Sequence[Player], ruling: Ruling) -> None:
         player = players[ruling.seat]
         if isinstance(player, TurnSession):
-            player.tell(ruling_message(ruling, table.spec.chairs[ruling.seat]))
+            player.tell(ruling_message(ruling, umpire.spec.chairs[ruling.seat]))
             self.touched.add(player)
-        self._observer.ruled(table, ruling)
+        self._observer.ruled(umpire, ruling)
 
-    def _tell_deal(self, table: Umpire, players: Sequence[Player], closed: DealClosed) -> None:
-        for chair, player in zip(table.spec.chairs, players, strict=True):
+    def _tell_deal(self, umpire: Umpire, players: Sequence[Player], closed: DealClosed) -> None:
+        for chair, player in zip(umpire.spec.chairs, players, strict=True):
             if isinstance(player, TurnSession) and player.wants_notices:
                 player.news(deal_over(chair, closed, closed.log.history))
                 self.touched.add(player)
 
-    def _close(self, table: Umpire, players: Sequence[Player], closed: GameClosed | Voided) -> None:
-        for player in self.seated.pop(table):
+    def _close(self, umpire: Umpire, players: Sequence[Player], closed: GameClosed | Voided) -> None:
+        for player in self.seated.pop(umpire):
             if isinstance(player, TurnSession):
                 player.leave_game()
-        record = self._observer.finished(table)
+        record = self._observer.finished(umpire)
         if record is None or not isinstance(closed, GameClosed):
             return
         digest = ""
-        for chair, player in zip(table.spec.chairs, players, strict=True):
+        for chair, player in zip(umpire.spec.chairs, players, strict=True):
             if isinstance(player, TurnSession) and player.wants_notices:
                 digest = digest or record_digest(record)
                 own = canonical(seat_record(record, chair.seat))
@@ -176,10 +176,10 @@ class GamesInPlay:
     def _serve_local(self) -> None:
         """Lets in-process players answer until none is asked."""
         while self._local:
-            table, turn, player = self._local.popleft()
-            if table.open is turn:
-                self._judge(table, self._local_answer, table, turn, player)
+            umpire, turn, player = self._local.popleft()
+            if umpire.open is turn:
+                self._judge(umpire, self._local_answer, umpire, turn, player)
 
     @staticmethod
-    def _local_answer(table: Umpire, turn: Turn, player: InProcessPlayer) -> Sequence[Output]:
-        return table.answer(turn.turn_id, player.choose(turn), 0)
+    def _local_answer(umpire: Umpire, turn: Turn, player: InProcessPlayer) -> Sequence[Output]:
+        return umpire.answer(turn.turn_id, player.choose(turn), 0)

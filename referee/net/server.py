@@ -1,4 +1,4 @@
-"""Streams to tables: the gRPC service, one event loop a process.
+"""Streams to games: the gRPC service, one event loop a process.
 
 Every local bot gets a server of its own on a unix socket (loopback TCP where those are missing); remote bots share one
 TCP server. Here is decided who is let in, and what a peer may use of the referee; a stream reads bytes, and writes what
@@ -155,7 +155,7 @@ def local_address(path: Path) -> str:
 class ServerObserver:
     """Is told what a server of games notices, and asked what the league knows."""
 
-    def may_replay(self, connection: BotConnection, table: Umpire) -> bool:  # noqa: ARG002
+    def may_replay(self, connection: BotConnection, umpire: Umpire) -> bool:  # noqa: ARG002
         """Whether a game may be played again because this bot was late in it while the referee stood still."""
         return True
 
@@ -373,10 +373,10 @@ class GameServer:
         stalls = [one for one in self._stalls if one.until_us > session.began_us and one.long_us > NO_CONTEST_STALL_US]
         ours = session.stalled_us > NO_CONTEST_STALL_US
         guilty = self._guilty(stalls) if ours else {}
-        table = next(iter(session.open.values())).table
+        umpire = next(iter(session.open.values())).umpire
         for one, (fault, sentence) in guilty.items():
             if one is not connection:
-                self.games_in_play.lose(table, one.session, fault, sentence)
+                self.games_in_play.lose(umpire, one.session, fault, sentence)
         if guilty and connection not in guilty:
             session.begin_again(now, free=True)
             self.games_in_play.touched.add(session)
@@ -388,14 +388,14 @@ class GameServer:
         if silence is None:
             return
         if connection in guilty:
-            self.games_in_play.lose(table, session, *guilty[connection])
+            self.games_in_play.lose(umpire, session, *guilty[connection])
         elif (
             ours
             and not any(connection in one.crowding for one in stalls)
-            and self._observer.may_replay(connection, table)
+            and self._observer.may_replay(connection, umpire)
         ):
             stalled = silence.stalled_us // 1000
-            self.games_in_play.abandon(table, f"the referee stalled for {stalled} ms while a decision ran late")
+            self.games_in_play.abandon(umpire, f"the referee stalled for {stalled} ms while a decision ran late")
         else:
             self.games_in_play.silent(silence)
         self.games_in_play.touched.add(session)
@@ -458,7 +458,7 @@ class GameServer:
     def failed(self, connection: BotConnection) -> None:
         """The referee itself has failed with the turns that a connection was about to get, or had: no bot is to blame."""
         for one in connection.give_up_turns():
-            self.games_in_play.abandon(one.table, "the referee failed at a turn of this game; its log says how")
+            self.games_in_play.abandon(one.umpire, "the referee failed at a turn of this game; its log says how")
         self.games_in_play.touched.add(connection.session)
         self.pump()
 

@@ -59,11 +59,11 @@ class Loss:
 class GamesAtStake(Protocol):
     """What a supervisor asks of the games in play."""
 
-    def lose(self, table: Umpire, player: TurnSession, fault: Fault, sentence: str) -> None:
-        """A player loses its game at a table."""
+    def lose(self, umpire: Umpire, player: TurnSession, fault: Fault, sentence: str) -> None:
+        """A player loses a game."""
 
-    def tables_of(self, player: TurnSession) -> list[Umpire]:
-        """The tables at which a player sits and plays now."""
+    def umpires_of(self, player: TurnSession) -> list[Umpire]:
+        """The umpires of the games that a player plays now."""
 
 
 class SupervisorObserver:
@@ -132,14 +132,14 @@ class Supervisor(ConnectionObserver):
         if loss.fault is Fault.NO_CONTEST:
             pass  # ours: the games concerned have ended already
         elif loss.fault in _LOSES_ALL:
-            for table in games_in_play.tables_of(session):
-                games_in_play.lose(table, session, loss.fault, loss.sentence)
+            for umpire in games_in_play.umpires_of(session):
+                games_in_play.lose(umpire, session, loss.fault, loss.sentence)
         elif suspect is not None:
-            again = session.cautious or suspect.table in self._crashed
+            again = session.cautious or suspect.umpire in self._crashed
             if again or loss.fault in _NEVER_RESTARTED_FREE:
-                games_in_play.lose(suspect.table, session, loss.fault, loss.sentence)
+                games_in_play.lose(suspect.umpire, session, loss.fault, loss.sentence)
             else:
-                self._crashed.add(suspect.table)
+                self._crashed.add(suspect.umpire)
         session.lost_stream(cautious=True)
         self._observer.changed()
 
@@ -412,22 +412,22 @@ class RemoteSupervisor(Supervisor):
         A second more is never counted: how long the referee itself stands still is not the bot's.
         """
         loop = asyncio.get_running_loop()
-        tables = self._games_in_play.tables_of(self.connection.session)
-        away = {table: self._away.get(table, 0.0) for table in tables}
+        umpires = self._games_in_play.umpires_of(self.connection.session)
+        away = {umpire: self._away.get(umpire, 0.0) for umpire in umpires}
         left = min((GRACE_SECONDS - used for used in away.values()), default=self._wait - self._waited)
         pause, began = min(max(left, 0.0), _LOOK_SECONDS), loop.time()
         back: asyncio.Future[Any] = asyncio.ensure_future(self.connection.ready.wait())
         await asyncio.wait({back, self._loss}, timeout=pause, return_when=asyncio.FIRST_COMPLETED)
         back.cancel()
         spent = min(loop.time() - began, pause)
-        self._away = {table: used + spent for table, used in away.items()}
-        self._waited += spent if self.wanted and not tables else 0.0
+        self._away = {umpire: used + spent for umpire, used in away.items()}
+        self._waited += spent if self.wanted and not umpires else 0.0
         if self.connection.ready.is_set():
             return
-        lost = [table for table, used in self._away.items() if used >= GRACE_SECONDS - _ROUNDING]
-        for table in lost:
+        lost = [umpire for umpire, used in self._away.items() if used >= GRACE_SECONDS - _ROUNDING]
+        for umpire in lost:
             sentence = f"It was away for {GRACE_SECONDS:g} seconds of this game."
-            self._games_in_play.lose(table, self.connection.session, Fault.DISCONNECT, sentence)
+            self._games_in_play.lose(umpire, self.connection.session, Fault.DISCONNECT, sentence)
         if lost:
             self._observer.changed()
             self._count()
@@ -442,7 +442,7 @@ class RemoteSupervisor(Supervisor):
             self._expel(Loss(Fault.DISCONNECT, f"It was lost {self._losses} times in one leg."))
 
     def _expel(self, loss: Loss) -> None:
-        for table in self._games_in_play.tables_of(self.connection.session):
-            self._games_in_play.lose(table, self.connection.session, loss.fault, loss.sentence)
+        for umpire in self._games_in_play.umpires_of(self.connection.session):
+            self._games_in_play.lose(umpire, self.connection.session, loss.fault, loss.sentence)
         self.connection.leave(wire.FAREWELL_REASON_WITHDRAWN, loss.sentence)
         self._give_up(loss.sentence)

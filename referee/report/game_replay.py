@@ -127,25 +127,25 @@ def game_replay(record: Record, number: int, names: Sequence[str] = ()) -> GameR
 
     ``names`` by seat are used instead of those of the record, which have versions.
     """
-    table = replay(record, fallback_move)
-    result = table.result
+    umpire = replay(record, fallback_move)
+    result = umpire.result
     if result is None:
         raise AssertionError("a game replayed to its end has a result")
-    called = _names(names or record.get("names", []), table.spec.seats)
-    forfeits = _forfeited_at(table.irregularities)
+    called = _names(names or record.get("names", []), umpire.spec.seats)
+    forfeits = _forfeited_at(umpire.irregularities)
     deals: list[ReplayDeal] = []
     first = 0
-    for number_of_deal, log in enumerate(table.deals):
-        following = table.deals[number_of_deal + 1].scores if number_of_deal + 1 < len(table.deals) else result.scores
-        deals.append(_replay_deal(table.spec, log, tuple(following), first, forfeits))
+    for number_of_deal, log in enumerate(umpire.deals):
+        following = umpire.deals[number_of_deal + 1].scores if number_of_deal + 1 < len(umpire.deals) else result.scores
+        deals.append(_replay_deal(umpire.spec, log, tuple(following), first, forfeits))
         first += len(log.actions)
     return GameReplay(
         number=number,
-        rules=table.spec.rules,
+        rules=umpire.spec.rules,
         called=called,
         names=_told_apart(called),
         deals=tuple(deals),
-        rulings=tuple(_ruled(item, deals) for item in table.irregularities),
+        rulings=tuple(_ruled(item, deals) for item in umpire.irregularities),
         winner=result.winner,
         reason=str(result.reason),
         scores=result.scores,

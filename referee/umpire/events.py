@@ -118,7 +118,7 @@ class DealClosed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableResult:
-    """The end of a game at the table. ``places`` and ``stakes`` are by seat, ``scores`` by side.
+    """The end of a game. ``places`` and ``stakes`` are by seat, ``scores`` by side.
 
     ``winner`` is a side, or ``None`` at the cap or when the house has won and the best of the others are equal;
     ``forfeits`` lists the seats in the order in which they forfeited. ``reason`` is an ``EndReason``, or "forfeit".

@@ -83,7 +83,7 @@ class Findings:
         self.verdicts.setdefault(entrant, set()).add(verdict)
         self.sentences.setdefault(entrant, []).append(sentence)
 
-    def finished(self, game: GamePlan, _table: Umpire, record: Record) -> None:
+    def finished(self, game: GamePlan, _umpire: Umpire, record: Record) -> None:
         self.records[game.fixture_id] = record
         for entry in record["irregular"]:
             verdict = f"{entry['fault']} {entry['rule']}".strip()
@@ -264,9 +264,9 @@ def games_of(bots: Sequence[BadBot], plan: LeaguePlan) -> list[GamePlan]:
 def expected(plan: LeaguePlan, game: GamePlan) -> str:
     """What comes of a game among good bots where nobody disturbs them: the digest of its result, played in process."""
     ids = count(1)
-    table = Umpire(plan.spec(game, 1), partial(plan.pack, game), ids.__next__, good_choice)
-    GamesInPlay().open(table, [InProcessPlayer(good_choice)] * plan.seats)
-    return result_digest(write_record(table, plan.heading(game)))
+    umpire = Umpire(plan.spec(game, 1), partial(plan.pack, game), ids.__next__, good_choice)
+    GamesInPlay().open(umpire, [InProcessPlayer(good_choice)] * plan.seats)
+    return result_digest(write_record(umpire, plan.heading(game)))
 
 
 def good_choice(turn: Turn) -> Action:

@@ -160,16 +160,16 @@ def test_a_bot_that_is_led_comes_to_the_same_turn_whatever_it_answers(chance: ra
     position = reached(chance)
     course = GamePrefix.to(position)
     assert GamePrefix.from_json(json.loads(json.dumps(course.to_json()))) == course
-    table, _ = course.lay(Setting(count(1).__next__, lambda _rules: 1, TimeLimits()))
+    umpire, _ = course.lay(Setting(count(1).__next__, lambda _rules: 1, TimeLimits()))
     for _ in position.actions:
-        turn = table.open
+        turn = umpire.open
         assert turn is not None
-        then = course.next(table, turn)
+        then = course.next(umpire, turn)
         assert then is not None
-        table.answer(turn.turn_id, then, 0)
-    turn, wanted = table.open, position.turn()
+        umpire.answer(turn.turn_id, then, 0)
+    turn, wanted = umpire.open, position.turn()
     assert turn is not None
-    assert course.next(table, turn) is None
+    assert course.next(umpire, turn) is None
     seen = ("kind", "legal", "hand", "history", "trick", "trump", "bid", "scores", "decision", "deal")
     assert {name: getattr(turn, name) for name in seen if name != "legal"} == {
         name: getattr(wanted, name) for name in seen if name != "legal"

@@ -48,8 +48,8 @@ def test_a_garbled_position_is_refused() -> None:
 
 
 def test_the_bot_is_told_what_the_position_says() -> None:
-    table, seat, _ = seat_at(PASSED, setting())
-    turn = table.open
+    umpire, seat, _ = seat_at(PASSED, setting())
+    turn = umpire.open
     assert turn is not None
     assert (seat, turn.chair.seat) == (2, 2)
     assert list(turn.scores) == [6, 0, -3, 1]
@@ -65,9 +65,9 @@ def test_without_a_number_the_decision_counts_what_the_seat_did() -> None:
         actions.append(chance.choice(list(deal.legal())))
         deal.apply(actions[-1])
     position = replace(PASSED, actions=tuple(actions), decision=None)
-    table, seat, _ = seat_at(position, setting())
-    assert table.open is not None
-    assert table.open.decision == position.own_past(seat) == position.turn().decision
+    umpire, seat, _ = seat_at(position, setting())
+    assert umpire.open is not None
+    assert umpire.open.decision == position.own_past(seat) == position.turn().decision
 
 
 def test_a_position_after_the_last_card_asks_nothing() -> None:

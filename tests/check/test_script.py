@@ -103,9 +103,9 @@ def test_where_the_same_dealer_deals_again_the_hands_still_go_to_their_seats() -
     hands = ["AS", "AH", "AD"]
     """
     told = played(text)
-    assert told.table.deal is not None
+    assert told.umpire.deal is not None
     for seat, ace in enumerate(parse_cards("AS AH AD")):
-        assert told.table.deal.dealt[seat] >> ace & 1
+        assert told.umpire.deal.dealt[seat] >> ace & 1
     assert "Seat 3 is asked for a bid" in told.text()
 
 

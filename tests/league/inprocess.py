@@ -155,29 +155,29 @@ def record_of(players: Mapping[str, Player], *, fixture: int = 0, **shape: Any) 
 def play_game(plan_: LeaguePlan, game: GamePlan, players: Mapping[str, Player]) -> Umpire:
     """Plays one game to its end, through the umpire."""
     ids = count(1)
-    table = Umpire(plan_.spec(game, 1), partial(plan_.pack, game), ids.__next__, fallback_move)
-    table.start()
-    while (turn := table.open) is not None:
+    umpire = Umpire(plan_.spec(game, 1), partial(plan_.pack, game), ids.__next__, fallback_move)
+    umpire.start()
+    while (turn := umpire.open) is not None:
         key = game.seats[turn.chair.seat]
-        _feed(table, players[key](turn), 100 + 37 * turn.decision % 1000)
-    return table
+        _feed(umpire, players[key](turn), 100 + 37 * turn.decision % 1000)
+    return umpire
 
 
-def _feed(table: Umpire, reply: Reply, charged_us: int) -> None:
-    turn = table.open
+def _feed(umpire: Umpire, reply: Reply, charged_us: int) -> None:
+    turn = umpire.open
     assert turn is not None
     match reply:
         case Late():
-            table.late(turn.turn_id, turn.move_us + turn.bank_us)
+            umpire.late(turn.turn_id, turn.move_us + turn.bank_us)
         case Garbled(move):
             wrong = read_move(move, turn.kind)
             assert isinstance(wrong, Malformed)
             raw = _without_id(move)
-            table.malformed(turn.turn_id, wrong.rule, wrong.sentence, raw, charged_us)
+            umpire.malformed(turn.turn_id, wrong.rule, wrong.sentence, raw, charged_us)
         case Lost(fault, sentence):
-            table.lose(turn.chair.seat, fault, sentence)
+            umpire.lose(turn.chair.seat, fault, sentence)
         case _:
-            table.answer(turn.turn_id, reply, charged_us)
+            umpire.answer(turn.turn_id, reply, charged_us)
 
 
 class InProcess(Runner):
@@ -204,8 +204,8 @@ class InProcess(Runner):
                 self.stop()
                 break
             self.left -= 1
-            table = play_game(self._plan, game, self.players)
-            self._event_sink.finished(game, table, write_record(table, self._plan.heading(game)))
+            umpire = play_game(self._plan, game, self.players)
+            self._event_sink.finished(game, umpire, write_record(umpire, self._plan.heading(game)))
         self._event_sink.end("stopped")
 
 

@@ -67,8 +67,8 @@ class Pool:
     def submit(self, _task: Any, plan_: Any, legs: Sequence[Sequence[GamePlan]]) -> "Future[Any]":
         played = BufferSink()
         for game in (game for leg in legs for game in leg):
-            table = play_game(plan_, game, self._players)
-            played.finished(game, table, write_record(table, plan_.heading(game)))
+            umpire = play_game(plan_, game, self._players)
+            played.finished(game, umpire, write_record(umpire, plan_.heading(game)))
         future: Future[Any] = Future()
         future.set_result(played.events)
         return future

@@ -251,10 +251,10 @@ def test_a_game_whose_record_cannot_be_written_is_no_contest(
 
     real = leg.write_record
 
-    def fails(table: Any, about: Any) -> Any:
-        if table.spec.key == "s1-0":
+    def fails(umpire: Any, about: Any) -> Any:
+        if umpire.spec.key == "s1-0":
             raise KeyError("CARD_QH")
-        return real(table, about)
+        return real(umpire, about)
 
     monkeypatch.setattr(leg, "write_record", fails)
     event_sink = EventSink()
@@ -307,19 +307,19 @@ def test_a_stall_excuses_nobody_twice_in_one_game(tmp_path: Path) -> None:
         leg = Leg(plan, [game], Keeps(), asyncio.Event())
         leg._arena.begin(leg)
         connections = [new_connection(plan, leg._games_in_play, key, 0) for key in game.seats]
-        table = Umpire(plan.spec(game, 1), partial(plan.pack, game), iter(range(1, 99)).__next__, fallback_move)
-        leg._plans[table], leg._load = game, dict.fromkeys([(key, 0) for key in game.seats], 1)
-        leg._games_in_play.open(table, [connection.session for connection in connections])
-        return leg, table, connections
+        umpire = Umpire(plan.spec(game, 1), partial(plan.pack, game), iter(range(1, 99)).__next__, fallback_move)
+        leg._plans[umpire], leg._load = game, dict.fromkeys([(key, 0) for key in game.seats], 1)
+        leg._games_in_play.open(umpire, [connection.session for connection in connections])
+        return leg, umpire, connections
 
     async def story() -> None:
-        leg, table, connections = seated(game)
-        assert leg.may_replay(connections[1], table)
-        leg._games_in_play.abandon(table, "the referee stalled for 400 ms while a decision ran late")
-        again, table, connections = seated(told[0])
-        assert not again.may_replay(connections[1], table)
-        assert again.may_replay(connections[2], table)
-        again._games_in_play.abandon(table, "the referee stalled for 400 ms while a decision ran late")
+        leg, umpire, connections = seated(game)
+        assert leg.may_replay(connections[1], umpire)
+        leg._games_in_play.abandon(umpire, "the referee stalled for 400 ms while a decision ran late")
+        again, umpire, connections = seated(told[0])
+        assert not again.may_replay(connections[1], umpire)
+        assert again.may_replay(connections[2], umpire)
+        again._games_in_play.abandon(umpire, "the referee stalled for 400 ms while a decision ran late")
 
     asyncio.run(story())
     assert [one.excused for one in told] == [(NAMES[1],), (NAMES[1], NAMES[2])]

@@ -64,8 +64,8 @@ class Legs(InProcess):
             if self.spoil(game):
                 self._event_sink.no_contest(game, "the referee stalled")
             elif not self._event_sink.gone.keys() & set(game.seats):
-                table = play_game(self._plan, game, self.players)
-                self._event_sink.finished(game, table, write_record(table, self._plan.heading(game)))
+                umpire = play_game(self._plan, game, self.players)
+                self._event_sink.finished(game, umpire, write_record(umpire, self._plan.heading(game)))
         self.after_leg()
         self._event_sink.end("stopped" if self._stopping.is_set() else "a bot was withdrawn")
 
@@ -227,7 +227,7 @@ def test_sets_of_others_go_on_without_a_withdrawn_bot(tmp_path: Path) -> None:
         legs.players = dict.fromkeys(names, fallback_move)
         outcome = legs.run()
         closed = {row.id: row.state for row in store.sets()}
-        with_d = {planned.id for planned in legs._schedule.sets if "d" in planned.table}
+        with_d = {planned.id for planned in legs._schedule.sets if "d" in planned.umpire}
     assert outcome == RunOutcome(True, 2, 6, 0)
     assert {key for key, state in closed.items() if state == "VOID"} == with_d
 
@@ -368,8 +368,8 @@ class Pool:
             if self._runner.spoil(game):
                 event_sink.no_contest(game, "the referee stalled")
                 continue
-            table = play_game(plan_, game, PLAYERS)
-            event_sink.finished(game, table, write_record(table, plan_.heading(game)))
+            umpire = play_game(plan_, game, PLAYERS)
+            event_sink.finished(game, umpire, write_record(umpire, plan_.heading(game)))
         future.set_result(event_sink.events)
         return future
 

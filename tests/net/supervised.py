@@ -12,7 +12,7 @@ from referee.sandbox.exit_status import ExitStatus
 from referee.umpire.faults import Fault
 from referee.umpire.umpire import Umpire
 from tests.program import PATIENCE
-from tests.umpires import MOVE_US, Book, answers_to, new_table
+from tests.umpires import MOVE_US, Book, answers_to, new_umpire
 from tests.virtual import run
 
 SEGV: Final = ExitStatus(fault=Fault.CRASH, sentence="It crashed with SIGSEGV.", signal=11)
@@ -100,10 +100,10 @@ class SupervisedBot(SupervisorObserver):
 
     def deal(self, number: int) -> Umpire:
         """A game of this connection against two others, in which it is its turn at once."""
-        table = new_table(number, seats=3)
-        self.book.games_in_play.open(table, [self.other, self.connection.session, self.other])
+        umpire = new_umpire(number, seats=3)
+        self.book.games_in_play.open(umpire, [self.other, self.connection.session, self.other])
         self.connection.begin_game()
-        return table
+        return umpire
 
     def ask(self) -> list[int]:
         """Sends what waits; the games that were asked about."""

@@ -13,7 +13,7 @@ from referee.net.server import monotonic_us
 from referee.protocol import wire
 from referee.sandbox.usage import Usage
 from tests.served_games import JOIN, LONG, ServedGames, dial, hear, say, tell
-from tests.umpires import answers_to, new_table
+from tests.umpires import answers_to, new_umpire
 
 SECOND: Final = 1_000_000
 
@@ -45,8 +45,8 @@ def asked(served: ServedGames, limit: AskingLimit, those: list[BotConnection]) -
     """How many of these are asked when all of them could be."""
     for number, connection in enumerate(those):
         if not limit.must_wait(connection, served.server.connections):
-            table = new_table(number + 1, limits=LONG)
-            served.book.games_in_play.open(table, [connection.session] * 2)
+            umpire = new_umpire(number + 1, limits=LONG)
+            served.book.games_in_play.open(umpire, [connection.session] * 2)
             connection.session.flush(0)
     return sum(1 for connection in those if connection.session.open)
 
@@ -105,7 +105,7 @@ def test_the_time_before_a_bot_is_asked_is_not_on_its_clock(tmp_path: Path) -> N
                 calls.append(call)
                 await say(call, JOIN)
                 await connection.ready.wait()
-                served.book.games_in_play.open(new_table(number, limits=LONG), [connection.session] * 2)
+                served.book.games_in_play.open(new_umpire(number, limits=LONG), [connection.session] * 2)
                 served.server.pump()
             message = await hear(calls[0])
             while not message.turns:

@@ -19,7 +19,7 @@ from referee.net.connection import (
 from referee.protocol import wire
 from referee.rules.conduct_clauses import STRAYS
 from referee.umpire.faults import Fault
-from tests.umpires import Book, new_table
+from tests.umpires import Book, new_umpire
 
 JOIN = wire.Join(name="bot", max_in_flight=64)
 
@@ -75,7 +75,7 @@ class Desk(ConnectionObserver):
 
     def deal(self, number: int = 1) -> None:
         """A game in which this connection holds both seats."""
-        self.book.games_in_play.open(new_table(number), [self.connection.session] * 2)
+        self.book.games_in_play.open(new_umpire(number), [self.connection.session] * 2)
         self.connection.begin_game()
 
 

@@ -17,7 +17,7 @@ from referee.net.connection import (
 from referee.protocol import wire
 from referee.rules.conduct_clauses import STRAYS
 from referee.umpire.faults import Fault
-from tests.umpires import Book, answers_to, new_table
+from tests.umpires import Book, answers_to, new_umpire
 
 WITH_STREAM = {
     ConnectionState.JOINING,
@@ -130,7 +130,7 @@ class Life(ConnectionObserver):
         connection = self.connection
         if len(self.book.games_in_play.seated) < 3:
             self.number += 1
-            self.book.games_in_play.open(new_table(self.number), [connection.session] * 2)
+            self.book.games_in_play.open(new_umpire(self.number), [connection.session] * 2)
             connection.begin_game()
         if connection.state in JOINED:
             message = connection.flush(self.now)
@@ -151,7 +151,7 @@ class Life(ConnectionObserver):
 
     def the_referee_fails(self) -> None:
         for pending in self.connection.give_up_turns():
-            self.book.games_in_play.abandon(pending.table, "the referee failed")
+            self.book.games_in_play.abandon(pending.umpire, "the referee failed")
         self.connection.spoiled()
 
     # its supervisor

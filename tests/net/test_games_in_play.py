@@ -13,7 +13,7 @@ from referee.umpire.fallback_player import fallback_move
 from referee.umpire.faults import Consequence, Fault
 from referee.umpire.umpire import Umpire
 from referee.umpire.view import Turn
-from tests.umpires import MOVE_US, Book, answers_to, first_choice, new_table
+from tests.umpires import MOVE_US, Book, answers_to, first_choice, new_umpire
 
 
 def told(session: TurnSession) -> wire.PlayResponse:
@@ -31,7 +31,7 @@ def play_out(book: Book, *sessions: TurnSession) -> None:
 
 def test_players_in_process_play_a_game_to_its_end_at_once() -> None:
     book = Book()
-    book.games_in_play.open(new_table(1), [InProcessPlayer(fallback_move), InProcessPlayer(fallback_move)])
+    book.games_in_play.open(new_umpire(1), [InProcessPlayer(fallback_move), InProcessPlayer(fallback_move)])
     assert list(book.records) == ["game-1"]
     assert not book.games_in_play.seated
     assert not book.rulings
@@ -40,7 +40,7 @@ def test_players_in_process_play_a_game_to_its_end_at_once() -> None:
 def test_a_session_is_asked_when_its_turn_comes_and_the_rest_is_played_without_it() -> None:
     book, session = Book(), TurnSession(MOVE_US)
     book.games_in_play.open(
-        new_table(1, seats=3), [InProcessPlayer(fallback_move), session, InProcessPlayer(fallback_move)]
+        new_umpire(1, seats=3), [InProcessPlayer(fallback_move), session, InProcessPlayer(fallback_move)]
     )
     assert [turn.seat for turn in told(session).turns] == [1]
     session.lost_stream(cautious=False)
@@ -51,7 +51,7 @@ def test_a_session_is_asked_when_its_turn_comes_and_the_rest_is_played_without_i
 def test_who_wants_news_gets_each_game_from_its_start_to_its_end_in_order() -> None:
     book, curious, other = Book(), TurnSession(MOVE_US), TurnSession(MOVE_US)
     curious.wants_notices = True
-    book.games_in_play.open(new_table(1), [curious, other])
+    book.games_in_play.open(new_umpire(1), [curious, other])
     news = []
     while book.games_in_play.seated or curious.waiting:
         for session in (curious, other):
@@ -73,7 +73,7 @@ def test_who_wants_news_gets_each_game_from_its_start_to_its_end_in_order() -> N
 
 def test_a_ruling_is_told_to_its_seat_alone_and_to_the_organiser() -> None:
     book, wrong, other = Book(), TurnSession(MOVE_US), TurnSession(MOVE_US)
-    book.games_in_play.open(new_table(1, seats=3), [other, wrong, other])
+    book.games_in_play.open(new_umpire(1, seats=3), [other, wrong, other])
     (turn,) = told(wrong).turns
     book.games_in_play.answered(wrong.heard([wire.Move(turn_id=turn.turn_id, bid=15)], 5))
     ((key, ruling),) = book.rulings
@@ -90,20 +90,20 @@ def test_a_ruling_is_told_to_its_seat_alone_and_to_the_organiser() -> None:
 
 def test_a_silence_is_ruled_as_a_time_out() -> None:
     book, session = Book(), TurnSession(MOVE_US)
-    table = new_table(1)
-    book.games_in_play.open(table, [session, session])
-    assert table.open is not None
-    book.games_in_play.silent(Timeout(PendingTurn(table, table.open), 4 * MOVE_US, hung=False))
+    umpire = new_umpire(1)
+    book.games_in_play.open(umpire, [session, session])
+    assert umpire.open is not None
+    book.games_in_play.silent(Timeout(PendingTurn(umpire, umpire.open), 4 * MOVE_US, hung=False))
     assert [ruling.rule for _, ruling in book.rulings] == ["AF-CLOCK-001"]
 
 
 def test_a_lost_player_forfeits_its_game_and_the_others_play_on() -> None:
     book, lost, other = Book(), TurnSession(MOVE_US), TurnSession(MOVE_US)
-    tables = [new_table(1, seats=3), new_table(2, seats=3)]
-    for table in tables:
-        book.games_in_play.open(table, [lost, other, other])
-    assert book.games_in_play.tables_of(lost) == tables
-    book.games_in_play.lose(tables[0], lost, Fault.CRASH, "It crashed with SIGSEGV.")
+    umpires = [new_umpire(1, seats=3), new_umpire(2, seats=3)]
+    for umpire in umpires:
+        book.games_in_play.open(umpire, [lost, other, other])
+    assert book.games_in_play.umpires_of(lost) == umpires
+    book.games_in_play.lose(umpires[0], lost, Fault.CRASH, "It crashed with SIGSEGV.")
     play_out(book, lost, other)
     first, second = (book.records[f"game-{number}"]["result"] for number in (1, 2))
     assert first["forfeits"] == [0]
@@ -113,18 +113,18 @@ def test_a_lost_player_forfeits_its_game_and_the_others_play_on() -> None:
 
 def test_partners_of_one_session_are_lost_together() -> None:
     book, lost, other = Book(), TurnSession(MOVE_US), TurnSession(MOVE_US)
-    table = new_table(1, seats=4, game="partnership-pitch")
-    book.games_in_play.open(table, [lost, other, lost, other])
-    book.games_in_play.lose(table, lost, Fault.PROTOCOL, "It sent too much.")
+    umpire = new_umpire(1, seats=4, game="partnership-pitch")
+    book.games_in_play.open(umpire, [lost, other, lost, other])
+    book.games_in_play.lose(umpire, lost, Fault.PROTOCOL, "It sent too much.")
     assert book.records["game-1"]["result"]["winner"] == 1
     assert not book.games_in_play.seated
 
 
 def test_an_abandoned_game_has_no_record_and_its_reason() -> None:
     book, session = Book(), TurnSession(MOVE_US)
-    table = new_table(1)
-    book.games_in_play.open(table, [session, session])
-    book.games_in_play.abandon(table, "the referee stalled")
+    umpire = new_umpire(1)
+    book.games_in_play.open(umpire, [session, session])
+    book.games_in_play.abandon(umpire, "the referee stalled")
     assert book.void == {"game-1": "the referee stalled"}
     assert session.games == 0
     assert session.flush(0) is None
@@ -132,13 +132,13 @@ def test_an_abandoned_game_has_no_record_and_its_reason() -> None:
 
 def test_answers_and_losses_that_come_after_the_end_change_nothing() -> None:
     book, session = Book(), TurnSession(MOVE_US)
-    table = new_table(1)
-    book.games_in_play.open(table, [session, session])
+    umpire = new_umpire(1)
+    book.games_in_play.open(umpire, [session, session])
     (turn,) = told(session).turns
-    book.games_in_play.abandon(table, "test")
+    book.games_in_play.abandon(umpire, "test")
     book.games_in_play.answered(session.heard([wire.Move(turn_id=turn.turn_id, bid=2)], 1))
-    book.games_in_play.lose(table, session, Fault.CRASH, "late")
-    book.games_in_play.abandon(table, "once more")
+    book.games_in_play.lose(umpire, session, Fault.CRASH, "late")
+    book.games_in_play.abandon(umpire, "once more")
     assert book.void == {"game-1": "test"}
     assert not book.rulings
 
@@ -173,11 +173,11 @@ class Failing(Umpire):
 
 
 def failing(where: str) -> Failing:
-    table = new_table(1, seats=3)
-    table.__class__ = Failing
-    assert isinstance(table, Failing)
-    table.fails_in = where
-    return table
+    umpire = new_umpire(1, seats=3)
+    umpire.__class__ = Failing
+    assert isinstance(umpire, Failing)
+    umpire.fails_in = where
+    return umpire
 
 
 @pytest.mark.parametrize("where", ["answer", "malformed", "late", "lose"])
@@ -185,9 +185,9 @@ def test_an_error_of_the_umpire_makes_its_game_no_contest_and_no_other(
     where: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     book, session = Book(), TurnSession(MOVE_US)
-    bad, good = failing(where), new_table(2, seats=3)
-    for table in (bad, good):
-        book.games_in_play.open(table, [session] * 3)
+    bad, good = failing(where), new_umpire(2, seats=3)
+    for umpire in (bad, good):
+        book.games_in_play.open(umpire, [session] * 3)
     first, second = told(session).turns
     pending = session.open[first.turn_id]
     if where == "late":
@@ -216,7 +216,7 @@ def test_an_error_in_what_is_told_of_a_finished_game_spoils_it(monkeypatch: pyte
     book, session = Book(), TurnSession(MOVE_US)
     session.wants_notices = True
     monkeypatch.setattr("referee.net.games_in_play.deal_over", lambda *_: 1 / 0)
-    book.games_in_play.open(new_table(1), [session, InProcessPlayer(fallback_move)])
+    book.games_in_play.open(new_umpire(1), [session, InProcessPlayer(fallback_move)])
     play_out(book, session)
     assert list(book.void) == ["game-1"]
 
@@ -226,16 +226,16 @@ def test_an_error_of_a_player_in_process_is_ours(caplog: pytest.LogCaptureFixtur
         raise ZeroDivisionError
 
     book = Book()
-    book.games_in_play.open(new_table(1), [InProcessPlayer(fails), InProcessPlayer(fallback_move)])
+    book.games_in_play.open(new_umpire(1), [InProcessPlayer(fails), InProcessPlayer(fallback_move)])
     assert list(book.void) == ["game-1"]
     assert caplog.records[0].levelno == logging.ERROR
 
 
 def test_a_game_that_cannot_be_dealt_is_no_contest() -> None:
     book, session = Book(), TurnSession(MOVE_US)
-    table = new_table(1)
-    table._packs = lambda _deal: ()
-    book.games_in_play.open(table, [session, session])
+    umpire = new_umpire(1)
+    umpire._packs = lambda _deal: ()
+    book.games_in_play.open(umpire, [session, session])
     assert list(book.void) == ["game-1"]
     assert session.games == 0
 
@@ -245,7 +245,7 @@ def test_first_choice_is_legal() -> None:
     book, session = Book(), TurnSession(MOVE_US)
     for number, game in enumerate(("auction-pitch", "cinch", "all-fours", "california-jack"), 1):
         seats = 4 if game == "cinch" else 2
-        book.games_in_play.open(new_table(number, game=game, seats=seats), [session] * seats)
+        book.games_in_play.open(new_umpire(number, game=game, seats=seats), [session] * seats)
     while book.games_in_play.seated:
         session.flush(0)
         book.games_in_play.answered(session.heard([first_choice(one) for one in session.open.values()], 0))

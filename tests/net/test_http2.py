@@ -20,7 +20,7 @@ from tests.badbots import attacks, http2
 from tests.program import PATIENCE
 from tests.served_games import JOIN, SHORT, ServedGames, dial, hear, say, tell, until
 from tests.tls import write_pair
-from tests.umpires import new_table
+from tests.umpires import new_umpire
 
 TCP = "tcp:127.0.0.1:0"
 
@@ -49,7 +49,7 @@ def test_a_bot_that_makes_no_room_is_late_and_hung_by_its_clock(tmp_path: Path, 
                 line.sendall(joining(deaf.token))
                 await until(deaf.ready.is_set)
                 for number in (1, 2):
-                    served.book.games_in_play.open(new_table(number, limits=SHORT), [deaf.session] * 2)
+                    served.book.games_in_play.open(new_umpire(number, limits=SHORT), [deaf.session] * 2)
                 served.server.pump()
                 await until(lambda: bool(served.hung))
                 assert served.hung == [deaf]

@@ -14,7 +14,7 @@ from referee.protocol import wire
 from referee.umpire.events import TimeLimits
 from referee.umpire.faults import Fault
 from tests.served_games import JOIN, LONG, SHORT, ServedGames, dial, hear, play_on, say, tell, until
-from tests.umpires import BANK_US, MOVE_US, answers_to, new_table
+from tests.umpires import BANK_US, MOVE_US, answers_to, new_umpire
 
 
 def test_a_bot_that_never_reads_is_late_and_hung_and_disturbs_nobody(tmp_path: Path) -> None:
@@ -26,7 +26,7 @@ def test_a_bot_that_never_reads_is_late_and_hung_and_disturbs_nobody(tmp_path: P
             await say(b, JOIN)
             await asyncio.gather(deaf.ready.wait(), good.ready.wait())
             for number in range(1, 4):
-                served.book.games_in_play.open(new_table(number, limits=SHORT), [good.session, deaf.session])
+                served.book.games_in_play.open(new_umpire(number, limits=SHORT), [good.session, deaf.session])
             served.server.pump()
             bot = asyncio.ensure_future(play_on(b))
             await until(lambda: bool(served.hung))
@@ -65,8 +65,8 @@ def test_at_most_so_many_bots_think_at_once(tmp_path: Path, asked_at_once: int, 
                 bots.append(asyncio.ensure_future(bot(call)))
             await asyncio.gather(*(connection.ready.wait() for connection in connections))
             for game in range(4):
-                table = new_table(game, seats=4, limits=LONG)
-                served.book.games_in_play.open(table, [connections[(seat + game) % 4].session for seat in range(4)])
+                umpire = new_umpire(game, seats=4, limits=LONG)
+                served.book.games_in_play.open(umpire, [connections[(seat + game) % 4].session for seat in range(4)])
             served.server.pump()
             await until(lambda: heard >= 40)
             for work in bots:
@@ -92,7 +92,7 @@ def test_who_waits_for_a_place_gets_it_when_a_thinker_falls_silent_or_leaves(tmp
                 await hear(calls[connection])
             for number, connection in enumerate((silent, leaver, patient), 1):
                 served.book.games_in_play.open(
-                    new_table(number, limits=TimeLimits(2_000_000, 0, 0)), [connection.session] * 2
+                    new_umpire(number, limits=TimeLimits(2_000_000, 0, 0)), [connection.session] * 2
                 )
                 served.server.pump()
                 await asyncio.sleep(0.02)
@@ -350,8 +350,8 @@ def test_a_message_that_waited_during_a_stall_is_not_charged_with_it(
         served.server.due_us = now - 9_000_000
         answer = wire.PlayRequest(moves=answers_to(message)).SerializeToString()
         play.message(answer)
-        (table,) = served.book.games_in_play.seated
-        assert [times for times in table.charged if times] == [[1_000]]
+        (umpire,) = served.book.games_in_play.seated
+        assert [times for times in umpire.charged if times] == [[1_000]]
 
     served = tell(tmp_path, story, watched=False)
     assert (served.book.void, served.book.rulings) == ({}, [])

@@ -5,17 +5,17 @@ from referee.protocol import wire
 from referee.protocol.translate import Malformed
 from referee.rules.conduct_clauses import STRAYS
 from referee.umpire.faults import Fault
-from tests.umpires import BANK_US, MOVE_US, Book, answers_to, first_choice, new_table
+from tests.umpires import BANK_US, MOVE_US, Book, answers_to, first_choice, new_umpire
 
 LIMIT = MOVE_US + BANK_US
 
 
 def asked(number: int) -> PendingTurn:
-    """A turn that is open at a table of its own."""
-    table = new_table(number)
-    table.start()
-    assert table.open is not None
-    return PendingTurn(table, table.open)
+    """A turn that is open in a game of its own."""
+    umpire = new_umpire(number)
+    umpire.start()
+    assert umpire.open is not None
+    return PendingTurn(umpire, umpire.open)
 
 
 def session_with(turns: int, **terms: int) -> tuple[TurnSession, list[PendingTurn]]:
@@ -23,7 +23,7 @@ def session_with(turns: int, **terms: int) -> tuple[TurnSession, list[PendingTur
     session = TurnSession(MOVE_US, **terms)
     waiting = [asked(number) for number in range(1, turns + 1)]
     for one in waiting:
-        session.offer(one.table, one.turn)
+        session.offer(one.umpire, one.turn)
     return session, waiting
 
 
@@ -46,7 +46,7 @@ def test_all_that_waits_goes_in_one_message_and_nothing_more_until_it_is_answere
     session, (a, b, c) = session_with(3)
     assert ids(session.flush(0)) == [a.turn.turn_id, b.turn.turn_id, c.turn.turn_id]
     late_comer = asked(9)
-    session.offer(late_comer.table, late_comer.turn)
+    session.offer(late_comer.umpire, late_comer.turn)
     assert session.flush(1) is None
     session.heard(moves(a, c), 2)
     assert session.flush(3) is None
@@ -86,22 +86,22 @@ def test_news_is_only_for_those_who_want_it() -> None:
 
 def test_a_turn_whose_game_has_ended_meanwhile_is_not_sent() -> None:
     session, (a, b) = session_with(2)
-    a.table.abandon("test")
+    a.umpire.abandon("test")
     assert ids(session.flush(0)) == [b.turn.turn_id]
     session, (a,) = session_with(1)
-    a.table.abandon("test")
+    a.umpire.abandon("test")
     assert session.flush(0) is None
     assert session.deadline() is None
 
 
 def test_a_turn_of_a_seat_that_has_forfeited_is_not_sent() -> None:
-    table = new_table(1, seats=3)
-    table.start()
-    assert table.open is not None
+    umpire = new_umpire(1, seats=3)
+    umpire.start()
+    assert umpire.open is not None
     session = TurnSession(MOVE_US)
-    session.offer(table, table.open)
-    table.lose(table.open.chair.seat, Fault.CRASH, "test")
-    assert table.open is not None  # another seat is asked now
+    session.offer(umpire, umpire.open)
+    umpire.lose(umpire.open.chair.seat, Fault.CRASH, "test")
+    assert umpire.open is not None  # another seat is asked now
     assert session.flush(0) is None
 
 
@@ -163,7 +163,7 @@ def test_two_silences_are_in_a_row_across_messages() -> None:
     session.flush(0)
     session.silent(LIMIT)
     b = asked(2)
-    session.offer(b.table, b.turn)
+    session.offer(b.umpire, b.turn)
     session.flush(LIMIT + 5)
     silence = session.silent(2 * LIMIT + 5)
     assert silence is not None
@@ -354,7 +354,7 @@ def test_a_turn_that_came_up_while_away_has_its_full_time() -> None:
     session, (a, b) = session_with(2, max_in_flight=1)
     session.flush(0)
     session.lost_stream(cautious=False)
-    a.table.abandon("test")
+    a.umpire.abandon("test")
     assert ids(session.flush(LIMIT)) == [b.turn.turn_id]
     assert session.deadline() == 2 * LIMIT
     assert session.heard(moves(a), LIMIT + 1) == []
@@ -374,7 +374,7 @@ def test_a_new_process_has_its_full_time_and_gets_one_turn_a_message() -> None:
         session.heard(answers_to(message), now)
     assert sent == [[one.turn.turn_id] for one in (a, b, c)]
     for one in (asked(7), asked(8)):
-        session.offer(one.table, one.turn)
+        session.offer(one.umpire, one.turn)
     assert len(ids(session.flush(now))) == 2  # the danger is over
     assert session.lone() is None
 
@@ -391,8 +391,8 @@ def test_a_lost_stream_begins_a_new_row_of_silences() -> None:
 
 def test_a_retry_has_a_new_id_and_the_rest_of_the_time() -> None:
     book, session = Book(), TurnSession(MOVE_US)
-    table = new_table(1, profile="dev")
-    book.games_in_play.open(table, [session, session])
+    umpire = new_umpire(1, profile="dev")
+    book.games_in_play.open(umpire, [session, session])
     first = session.flush(0)
     assert first is not None
     wrong = [wire.Move(turn_id=turn.turn_id, bid=15) for turn in first.turns]

@@ -12,7 +12,7 @@ from referee.net.connection import TurnAnswer, TurnSession
 from referee.protocol import wire
 from referee.umpire.faults import Fault
 from referee.umpire.umpire import Umpire
-from tests.umpires import BANK_US, MOVE_US, Book, first_choice, new_table
+from tests.umpires import BANK_US, MOVE_US, Book, first_choice, new_umpire
 
 LIMIT = MOVE_US + BANK_US
 
@@ -27,7 +27,7 @@ class Interleavings(RuleBasedStateMachine):
         self.ids, self.numbers = count(1), count(1)
         self.sent: dict[int, wire.Turn] = {}
         self.judged: Counter[int] = Counter()
-        self.tables: list[Umpire] = []
+        self.umpires: list[Umpire] = []
         for _ in range(3):
             self.another_game()
 
@@ -35,9 +35,9 @@ class Interleavings(RuleBasedStateMachine):
     def another_game(self) -> None:
         if len(self.book.games_in_play.seated) < 8:
             number = next(self.numbers)
-            table = new_table(number, ids=self.ids.__next__, seats=2 + number % 2, profile=self.profile)
-            self.tables.append(table)
-            self.book.games_in_play.open(table, [self.session] * table.spec.seats)
+            umpire = new_umpire(number, ids=self.ids.__next__, seats=2 + number % 2, profile=self.profile)
+            self.umpires.append(umpire)
+            self.book.games_in_play.open(umpire, [self.session] * umpire.spec.seats)
 
     @rule(pause=st.integers(0, LIMIT))
     def flush(self, pause: int) -> None:
@@ -50,7 +50,7 @@ class Interleavings(RuleBasedStateMachine):
             assert len(message.turns) <= room
             assert len({turn.game_id for turn in message.turns}) == len(message.turns)
             self.sent.update({turn.turn_id: turn for turn in message.turns})
-            assert all(self.session.open[turn.turn_id].table.open is not None for turn in message.turns)
+            assert all(self.session.open[turn.turn_id].umpire.open is not None for turn in message.turns)
 
     @precondition(lambda self: self.session.open)
     @rule(data=st.data(), pause=st.integers(0, LIMIT), kind=st.sampled_from(["right", "wrong", "garbled", "strange"]))
@@ -94,19 +94,19 @@ class Interleavings(RuleBasedStateMachine):
     @precondition(lambda self: self.book.games_in_play.seated)
     @rule(data=st.data(), forfeit=st.booleans())
     def end_a_game(self, data: st.DataObject, forfeit: bool) -> None:
-        table = data.draw(st.sampled_from(list(self.book.games_in_play.seated)))
+        umpire = data.draw(st.sampled_from(list(self.book.games_in_play.seated)))
         if forfeit:
-            self.book.games_in_play.lose(table, self.session, Fault.CRASH, "test")
+            self.book.games_in_play.lose(umpire, self.session, Fault.CRASH, "test")
         else:
-            self.book.games_in_play.abandon(table, "test")
+            self.book.games_in_play.abandon(umpire, "test")
 
     @invariant()
     def no_turn_is_lost_and_none_is_in_two_places(self) -> None:
         places = Counter(one.turn.turn_id for one in [*self.session.open.values(), *self.session.waiting])
         assert max(places.values(), default=1) == 1
-        for table in self.book.games_in_play.seated:
-            assert table.open is not None
-            assert table.open.turn_id in places
+        for umpire in self.book.games_in_play.seated:
+            assert umpire.open is not None
+            assert umpire.open.turn_id in places
 
     @invariant()
     def no_turn_is_judged_twice(self) -> None:
@@ -116,8 +116,8 @@ class Interleavings(RuleBasedStateMachine):
     @invariant()
     def every_game_is_in_play_or_over(self) -> None:
         over = len(self.book.records) + len(self.book.void)
-        assert over + len(self.book.games_in_play.seated) == len(self.tables)
-        assert self.session.games == sum(table.spec.seats for table in self.book.games_in_play.seated)
+        assert over + len(self.book.games_in_play.seated) == len(self.umpires)
+        assert self.session.games == sum(umpire.spec.seats for umpire in self.book.games_in_play.seated)
 
     def teardown(self) -> None:
         """Whatever has happened: a bot that answers finishes all games."""
@@ -130,7 +130,7 @@ class Interleavings(RuleBasedStateMachine):
             self.take(self.session.heard([first_choice(one) for one in self.session.open.values()], self.now))
             self.session.flush(self.now)
         assert not self.book.games_in_play.seated
-        assert not self.session.open or all(one.table.closed for one in self.session.open.values())
+        assert not self.session.open or all(one.umpire.closed for one in self.session.open.values())
 
 
 TestInterleavings: Any = Interleavings.TestCase

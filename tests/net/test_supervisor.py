@@ -121,10 +121,10 @@ def test_a_game_that_saw_a_crash_is_lost_by_the_next_one_also_at_another_turn() 
         supervised.ask()
         process.ends(SEGV)
         process = await supervised.started_again(2)
-        table = next(iter(supervised.book.games_in_play.seated))
+        umpire = next(iter(supervised.book.games_in_play.seated))
         supervised.ask()
         supervised.answer_all()
-        while table.open is not None and table.open.chair.seat != 1:
+        while umpire.open is not None and umpire.open.chair.seat != 1:
             supervised.book.games_in_play.answered(supervised.other.heard(answers_of(supervised.other), 0))
             supervised.other.flush(0)
         assert supervised.ask() == [1]

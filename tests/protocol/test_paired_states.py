@@ -169,16 +169,16 @@ def test_the_record_that_a_seat_is_given_is_the_same_in_twin_games(chance: Rando
     rules = variant(chance.choice(variant_names())).with_rules({"max_deals": 2})
     seats = chance.choice(range(rules.players[0], rules.players[1] + 1, rules.sides or 1))
     packs = [shuffled(chance), shuffled(chance)]
-    table, said = played(rules, seats, packs, lambda turn: turn.legal[chance.randrange(len(turn.legal))])
+    umpire, said = played(rules, seats, packs, lambda turn: turn.legal[chance.randrange(len(turn.legal))])
     for seat in range(seats):
         scripts = []
-        for number, log in enumerate(table.deals):
+        for number, log in enumerate(umpire.deals):
             actions = [(kind, actor, action) for deal, kind, actor, action in said if deal == number]
             scripts.append(Script(rules, seats, log.dealer, list(log.scores), log.pack, actions).twin(chance, seat))
         script = iter([action for one in scripts for _, _, action in one.actions])
         twin, _ = played(rules, seats, [one.pack for one in scripts], lambda _turn, script=script: next(script))
         assert not twin.irregularities
-        records = [write_record(one, {"names": ["x"] * seats, "league": "test"}) for one in (table, twin)]
+        records = [write_record(one, {"names": ["x"] * seats, "league": "test"}) for one in (umpire, twin)]
         assert canonical(seat_record(records[1], seat)) == canonical(seat_record(records[0], seat))
 
 
@@ -187,16 +187,16 @@ def played(
 ) -> tuple[Umpire, list[tuple[int, Kind, int, int]]]:
     """A whole game at the umpire, and who did what in which deal."""
     chairs = tuple(Chair(game_id=9, seat=seat, seats=seats, rules=rules) for seat in range(seats))
-    table = Umpire(
+    umpire = Umpire(
         GameSpec(key="game", rules=rules, chairs=chairs), packs.__getitem__, count(1).__next__, fallback_move
     )
     said: list[tuple[int, Kind, int, int]] = []
-    table.start()
-    while (turn := table.open) is not None:
+    umpire.start()
+    while (turn := umpire.open) is not None:
         action = choose(turn)
-        said.append((len(table.deals) - 1, turn.kind, turn.chair.seat, action))
-        table.answer(turn.turn_id, action, 0)
-    return table, said
+        said.append((len(umpire.deals) - 1, turn.kind, turn.chair.seat, action))
+        umpire.answer(turn.turn_id, action, 0)
+    return umpire, said
 
 
 def test_the_twins_do_differ_and_every_kind_of_decision_is_among_them() -> None:

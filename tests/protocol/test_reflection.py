@@ -18,7 +18,7 @@ from referee.net.games_in_play import GamesInPlay
 from referee.net.server import SERVICE, GameServer, monotonic_us
 from referee.protocol import wire
 from tests.program import PATIENCE
-from tests.umpires import new_table
+from tests.umpires import new_umpire
 
 TOKEN: Final = "by-hand"
 
@@ -41,7 +41,7 @@ def at_a_endpoint(folder: Path, client: Any) -> Any:
 
             async def deal() -> None:
                 await connection.ready.wait()
-                games_in_play.open(new_table(1, seats=2), [connection.session, connection.session])
+                games_in_play.open(new_umpire(1, seats=2), [connection.session, connection.session])
                 host.pump()
                 await asyncio.wait_for(answered.wait(), PATIENCE)
                 connection.leave(wire.FAREWELL_REASON_FINISHED, "That is all.")

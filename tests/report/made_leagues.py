@@ -116,26 +116,26 @@ class _Match:
 
     def play(self, store: Store, fixture: Fixture) -> None:
         game = GamePlan.of(fixture)
-        table = Umpire(
+        umpire = Umpire(
             self._plan.spec(game, 1), partial(self._plan.pack, game), iter(range(1, 1 << 30)).__next__, fallback_move
         )
-        table.start()
+        umpire.start()
         rng = random.Random(fixture.id)  # noqa: S311
-        while not table.closed:
-            self._turn(table, fixture, rng)
+        while not umpire.closed:
+            self._turn(umpire, fixture, rng)
         (attempt,) = store.begin([(fixture.id, 0)])
         row = FixtureRow(fixture.id, fixture.set_id, fixture.rotation, fixture.seats)
-        record = write_record(table, self._plan.heading(game))
-        store.finish_games([FinishedGame(attempt, row, 0, record, summarise(table, fixture.seats, fixture.set_id))])
+        record = write_record(umpire, self._plan.heading(game))
+        store.finish_games([FinishedGame(attempt, row, 0, record, summarise(umpire, fixture.seats, fixture.set_id))])
 
-    def _turn(self, table: Umpire, fixture: Fixture, rng: random.Random) -> None:
-        turn = table.open
+    def _turn(self, umpire: Umpire, fixture: Fixture, rng: random.Random) -> None:
+        turn = umpire.open
         assert turn is not None
         key = fixture.seats[turn.chair.seat]
-        if key in self._lose and table.steps > 15:
-            table.lose(turn.chair.seat, Fault.DISCONNECT, self._lose.pop(key))
+        if key in self._lose and umpire.steps > 15:
+            umpire.lose(turn.chair.seat, Fault.DISCONNECT, self._lose.pop(key))
             return
-        table.answer(turn.turn_id, self._entrants[key](turn, rng), rng.randrange(100, 40_000))
+        umpire.answer(turn.turn_id, self._entrants[key](turn, rng), rng.randrange(100, 40_000))
 
 
 def open_league(path: Path) -> tuple[Store, League]:

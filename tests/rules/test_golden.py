@@ -28,8 +28,8 @@ def test_there_is_one_for_every_variant() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_the_umpire_confirms_it(name: str) -> None:
     record = golden(name)
-    table = replay(record, fallback_move)
-    again = write_record(table, {"variant": name})
+    umpire = replay(record, fallback_move)
+    again = write_record(umpire, {"variant": name})
     assert canonical(again) == canonical(record)
     assert (FOLDER / f"{name}.json").read_text("utf-8") == text(record)
     assert RuleSet.from_dict(record["rules"]).name == name

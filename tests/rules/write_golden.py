@@ -36,18 +36,18 @@ def make(name: str) -> Record:
         chairs=tuple(Chair(game_id=1, seat=seat, seats=seats, rules=rules) for seat in range(seats)),
         first_dealer=seats - 1,
     )
-    table = Umpire(
+    umpire = Umpire(
         spec, lambda number: shuffled(seeded(f"{name}/{number}")), itertools.count(1).__next__, fallback_move
     )
-    table.start()
+    umpire.start()
     step = 0
-    while turn := table.open:
+    while turn := umpire.open:
         if step == 3:
-            table.late(turn.turn_id, 6_000_000)
+            umpire.late(turn.turn_id, 6_000_000)
         else:
-            table.answer(turn.turn_id, 200 if step == 5 else answer(turn, chance.random()), 1000 + step)
+            umpire.answer(turn.turn_id, 200 if step == 5 else answer(turn, chance.random()), 1000 + step)
         step += 1
-    return write_record(table, {"variant": name})
+    return write_record(umpire, {"variant": name})
 
 
 def answer(turn: Turn, fraction: float) -> int:

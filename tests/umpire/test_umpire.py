@@ -37,10 +37,10 @@ from tests.umpired import (
     asked,
     highest,
     illegal,
+    new_umpire,
     only,
     result_of,
     ruling_of,
-    table,
 )
 
 # A plain game
@@ -48,7 +48,7 @@ from tests.umpired import (
 
 @pytest.mark.parametrize(("rules", "seats"), [("auction-pitch", 2), ("smudge", 3), ("partnership-pitch", 4), ({}, 7)])
 def test_a_plain_game_to_its_end(rules: str | Mapping[str, Any], seats: int) -> None:
-    umpire = table(rules, seats, first_dealer=1)
+    umpire = new_umpire(rules, seats, first_dealer=1)
     chance = seeded(5)
     outputs = umpire.start()
     closed: list[DealClosed] = []
@@ -86,7 +86,7 @@ def replay(umpire: Umpire, closed: list[DealClosed], result: TableResult) -> Non
 
 
 def test_the_first_turn_is_eldests_first_call() -> None:
-    umpire = table(seats=3, first_dealer=2)
+    umpire = new_umpire(seats=3, first_dealer=2)
     turn = only(umpire.start(), Ask).turn
     assert (turn.chair.seat, turn.kind, list(turn.legal)) == (0, Kind.BID, [0, 2, 3, 4])
     assert (turn.turn_id, turn.deal, turn.decision, turn.retry) == (1, 0, 0, 0)
@@ -94,7 +94,7 @@ def test_the_first_turn_is_eldests_first_call() -> None:
 
 
 def test_decisions_are_counted_by_seat_and_deals_by_number() -> None:
-    umpire = table({"max_deals": 3}, 2)
+    umpire = new_umpire({"max_deals": 3}, 2)
     umpire.start()
     seen: dict[int, list[int]] = {0: [], 1: []}
     deals = set()
@@ -109,7 +109,7 @@ def test_decisions_are_counted_by_seat_and_deals_by_number() -> None:
 
 
 def test_an_answer_before_the_start_has_no_effect() -> None:
-    umpire = table()
+    umpire = new_umpire()
     assert umpire.answer(1, 0, 0) == umpire.late(1, 0) == umpire.malformed(1, "", "", b"", 0) == []
     with pytest.raises(RuntimeError, match="the game has not been started"):
         _ = umpire._deal
@@ -119,7 +119,7 @@ def test_an_answer_before_the_start_has_no_effect() -> None:
 
 
 def test_ranked_an_illegal_answer_is_replaced_by_the_substitute() -> None:
-    umpire = table()
+    umpire = new_umpire()
     turn = only(umpire.start(), Ask).turn
     outputs = umpire.answer(turn.turn_id, 7, 10)
     ruling = ruling_of(outputs)
@@ -136,7 +136,7 @@ def test_ranked_an_illegal_answer_is_replaced_by_the_substitute() -> None:
 
 @pytest.mark.parametrize("kind", [Kind.BID, Kind.PLAY])
 def test_the_substitute_is_the_fixed_one(kind: Kind) -> None:
-    umpire = table("auction-pitch-forced")
+    umpire = new_umpire("auction-pitch-forced")
     umpire.start()
     while asked(umpire).kind is not kind:
         answer(umpire)
@@ -146,7 +146,7 @@ def test_the_substitute_is_the_fixed_one(kind: Kind) -> None:
 
 
 def test_dev_an_illegal_answer_goes_back_once_on_the_same_clock() -> None:
-    umpire = table(profile=DEV)
+    umpire = new_umpire(profile=DEV)
     turn = only(umpire.start(), Ask).turn
     outputs = umpire.answer(turn.turn_id, 7, 2 * SECOND)
     ruling = ruling_of(outputs)
@@ -165,7 +165,7 @@ def test_dev_an_illegal_answer_goes_back_once_on_the_same_clock() -> None:
 
 
 def test_dev_the_second_answer_may_be_right() -> None:
-    umpire = table(profile=DEV)
+    umpire = new_umpire(profile=DEV)
     umpire.start()
     illegal(umpire)
     outputs = answer(umpire, 3)
@@ -176,7 +176,7 @@ def test_dev_the_second_answer_may_be_right() -> None:
 
 
 def test_every_decision_has_its_own_retry() -> None:
-    umpire = table(profile=DEV)
+    umpire = new_umpire(profile=DEV)
     umpire.start()
     for _ in range(4):
         assert ruling_of(illegal(umpire)).consequence is Consequence.RETRY
@@ -186,7 +186,7 @@ def test_every_decision_has_its_own_retry() -> None:
 
 @pytest.mark.parametrize("profile", [RANKED, DEV])
 def test_a_malformed_answer_is_treated_as_an_illegal_one(profile: Profile) -> None:
-    umpire = table(profile=profile)
+    umpire = new_umpire(profile=profile)
     turn = only(umpire.start(), Ask).turn
     outputs = umpire.malformed(turn.turn_id, "AF-PROTO-001", "The move holds nothing.", b"\x01\xff" * 2000, 5)
     ruling = ruling_of(outputs)
@@ -200,7 +200,7 @@ def test_a_malformed_answer_is_treated_as_an_illegal_one(profile: Profile) -> No
 
 @pytest.mark.parametrize("profile", [RANKED, DEV])
 def test_a_late_seat_has_no_retry(profile: Profile) -> None:
-    umpire = table(profile=profile)
+    umpire = new_umpire(profile=profile)
     turn = only(umpire.start(), Ask).turn
     outputs = umpire.late(turn.turn_id, 35 * SECOND)
     ruling = ruling_of(outputs)
@@ -212,7 +212,7 @@ def test_a_late_seat_has_no_retry(profile: Profile) -> None:
 
 
 def test_turns_that_are_not_open_have_no_effect() -> None:
-    umpire = table()
+    umpire = new_umpire()
     umpire.start()
     answer(umpire, 2)
     before = (umpire.steps, list(umpire.bank), list(umpire.violations), list(umpire.irregularities), umpire.open)
@@ -237,7 +237,7 @@ class TableMachine(RuleBasedStateMachine):
         self.chance = chance
         rules, self.seats = random_rules(chance)
         limits = TimeLimits(5 * SECOND, 30 * SECOND, game_s * SECOND)
-        self.table = table(rules, self.seats, profile=profile, limits=limits, seed=chance.random())
+        self.umpire = new_umpire(rules, self.seats, profile=profile, limits=limits, seed=chance.random())
         self.asks = 0
         self.started = False
         self.heard: list[Output] = []
@@ -248,23 +248,23 @@ class TableMachine(RuleBasedStateMachine):
         assert len(asks) <= 1
         if asks:
             assert asks[0] is outputs[-1]
-            assert asks[0].turn is self.table.open
+            assert asks[0].turn is self.umpire.open
         self.heard += outputs
 
     def turn_id(self, right: bool) -> int:
-        turn = self.table.open
+        turn = self.umpire.open
         return turn.turn_id if turn is not None and right else self.chance.randrange(-1, 30)
 
     @rule()
     def start(self) -> None:
         self.started = True
-        self.hear(self.table.start())
+        self.hear(self.umpire.start())
 
     @rule(right=st.booleans(), charged=st.integers(0, 20))
     def answer_well(self, right: bool, charged: int) -> None:
-        turn = self.table.open
+        turn = self.umpire.open
         action = self.chance.choice(turn.legal) if turn is not None else 0
-        self.hear(self.table.answer(self.turn_id(right), action, charged * SECOND))
+        self.hear(self.umpire.answer(self.turn_id(right), action, charged * SECOND))
 
     @rule(times=st.integers(1, 40))
     def play_on(self, times: int) -> None:
@@ -273,29 +273,29 @@ class TableMachine(RuleBasedStateMachine):
 
     @rule(right=st.booleans(), action=st.integers(-5, 70), charged=st.integers(0, 20))
     def answer_anything(self, right: bool, action: int, charged: int) -> None:
-        self.hear(self.table.answer(self.turn_id(right), action, charged * SECOND))
+        self.hear(self.umpire.answer(self.turn_id(right), action, charged * SECOND))
 
     @rule(right=st.booleans(), raw=st.binary(max_size=3000), charged=st.integers(0, 20))
     def answer_rubbish(self, right: bool, raw: bytes, charged: int) -> None:
-        self.hear(self.table.malformed(self.turn_id(right), "AF-PROTO-001", "Rubbish.", raw, charged * SECOND))
+        self.hear(self.umpire.malformed(self.turn_id(right), "AF-PROTO-001", "Rubbish.", raw, charged * SECOND))
 
     @rule(right=st.booleans(), charged=st.integers(0, 40))
     def be_late(self, right: bool, charged: int) -> None:
-        self.hear(self.table.late(self.turn_id(right), charged * SECOND))
+        self.hear(self.umpire.late(self.turn_id(right), charged * SECOND))
 
     @rule(seat=st.integers(0, 6), fault=st.sampled_from(Fault))
     def lose(self, seat: int, fault: Fault) -> None:
         if seat < self.seats:
-            self.hear(self.table.lose(seat, fault, "It is gone."))
+            self.hear(self.umpire.lose(seat, fault, "It is gone."))
 
     @rule(really=st.integers(0, 9))
     def abandon(self, really: int) -> None:
         if not really:
-            self.hear(self.table.abandon("The machine stopped."))
+            self.hear(self.umpire.abandon("The machine stopped."))
 
     @invariant()
     def it_is_over_or_waits_for_just_one(self) -> None:
-        umpire = self.table
+        umpire = self.umpire
         if umpire.closed:
             assert umpire.open is None
         elif self.started:
@@ -312,33 +312,33 @@ class TableMachine(RuleBasedStateMachine):
     @invariant()
     def ends_are_told_once(self) -> None:
         ends = [output for output in self.heard if isinstance(output, GameClosed | Voided)]
-        assert len(ends) == self.table.closed
-        assert (self.table.result is None) or (self.table.void is None)
+        assert len(ends) == self.umpire.closed
+        assert (self.umpire.result is None) or (self.umpire.void is None)
 
     @invariant()
     def a_result_is_whole(self) -> None:
-        result = self.table.result
+        result = self.umpire.result
         if result is None:
             return
-        rules = self.table.spec.rules
+        rules = self.umpire.spec.rules
         assert len(result.places) == len(result.stakes) == self.seats
         assert len(result.scores) == rules.side_count(self.seats)
         assert min(result.places) == 1
         assert max(result.places) <= self.seats
-        assert list(result.forfeits) == self.table.forfeits
+        assert list(result.forfeits) == self.umpire.forfeits
         if result.forfeits:
             assert set(result.stakes) == {0}
-            out = {self.table._side(seat) for seat in result.forfeits}
-            assert all(result.places[seat] > 1 for seat in range(self.seats) if self.table._side(seat) in out)
+            out = {self.umpire._side(seat) for seat in result.forfeits}
+            assert all(result.places[seat] > 1 for seat in range(self.seats) if self.umpire._side(seat) in out)
         if result.winner is not None:
-            winners = [seat for seat in range(self.seats) if self.table._side(seat) == result.winner]
+            winners = [seat for seat in range(self.seats) if self.umpire._side(seat) == result.winner]
             assert all(result.places[seat] == 1 for seat in winners)
             assert result.places.count(1) == len(winners)
 
     @invariant()
     def every_ruling_is_in_the_notes(self) -> None:
         rulings = [output.ruling for output in self.heard if isinstance(output, Ruled)]
-        noted = self.table.irregularities
+        noted = self.umpire.irregularities
         assert [(ruling.seat, ruling.fault, ruling.consequence) for ruling in rulings] == [
             (entry.seat, entry.fault, entry.consequence) for entry in noted
         ]
@@ -346,9 +346,9 @@ class TableMachine(RuleBasedStateMachine):
 
     @invariant()
     def the_logs_hold_every_action(self) -> None:
-        assert sum(len(log.actions) for log in self.table.deals) == self.table.steps == sum(self.table.decisions)
-        for log in self.table.deals:
-            assert log.outcome is not None or log is self.table.deals[-1]
+        assert sum(len(log.actions) for log in self.umpire.deals) == self.umpire.steps == sum(self.umpire.decisions)
+        for log in self.umpire.deals:
+            assert log.outcome is not None or log is self.umpire.deals[-1]
 
 
 TestTable = TableMachine.TestCase
@@ -360,7 +360,7 @@ TestTable.settings = settings(max_examples=80, stateful_step_count=40)
 def test_a_game_with_faults_can_be_played_again_from_its_logs(chance: Random) -> None:
     """Every action of the logs is legal where it stands: substitutes and house moves included."""
     rules, seats = random_rules(chance)
-    umpire = table(rules, seats, profile=chance.choice([DEV, RANKED]), seed=chance.random())
+    umpire = new_umpire(rules, seats, profile=chance.choice([DEV, RANKED]), seed=chance.random())
     umpire.start()
     while not umpire.closed:
         turn = asked(umpire)

@@ -25,11 +25,11 @@ from tests.umpired import (
     asked,
     finish,
     illegal,
+    new_umpire,
     offend,
     only,
     result_of,
     ruling_of,
-    table,
     until_asked,
 )
 
@@ -37,7 +37,7 @@ from tests.umpired import (
 
 
 def test_ranked_the_third_violation_forfeits() -> None:
-    umpire = table("auction-pitch-forced")
+    umpire = new_umpire("auction-pitch-forced")
     umpire.start()
     offend(umpire, 1, 1)
     until_asked(umpire, 1)
@@ -53,7 +53,7 @@ def test_ranked_the_third_violation_forfeits() -> None:
 
 
 def test_dev_nobody_ever_forfeits() -> None:
-    umpire = table({"max_deals": 5}, profile=DEV)
+    umpire = new_umpire({"max_deals": 5}, profile=DEV)
     umpire.start()
     while not umpire.closed:
         illegal(umpire)
@@ -62,7 +62,7 @@ def test_dev_nobody_ever_forfeits() -> None:
 
 
 def test_each_for_himself_the_house_plays_on() -> None:
-    umpire = table("auction-pitch-forced")
+    umpire = new_umpire("auction-pitch-forced")
     umpire.start()
     offend(umpire, 1, 3)
     decisions = umpire.decisions[1]
@@ -87,7 +87,7 @@ def test_the_house_is_asked_only_for_seats_that_forfeited_and_told_no_more_than_
         asked_of.append(turn)
         return turn.legal[-1]
 
-    umpire = table("auction-pitch-forced", fallback_move=house)
+    umpire = new_umpire("auction-pitch-forced", fallback_move=house)
     umpire.start()
     offend(umpire, 1, 3)
     before = len(asked_of)
@@ -100,7 +100,7 @@ def test_where_the_house_wins_the_best_of_the_others_is_first() -> None:
     """The house bids two for the seat that forfeited, the others pass: now and then it is first to the target."""
     wins = 0
     for seed in range(60):
-        umpire = table(
+        umpire = new_umpire(
             {"target": 1}, 3, seed=seed, fallback_move=lambda turn: 2 if turn.kind is Kind.BID else max(turn.legal)
         )
         umpire.start()
@@ -122,7 +122,7 @@ def test_where_the_house_wins_the_best_of_the_others_is_first() -> None:
 
 
 def test_a_side_loses_at_once() -> None:
-    umpire = table("partnership-pitch")
+    umpire = new_umpire("partnership-pitch")
     umpire.start()
     outputs = offend(umpire, 2, 3)
     result = only(outputs, GameClosed).result
@@ -134,7 +134,7 @@ def test_a_side_loses_at_once() -> None:
 
 def test_of_three_sides_two_play_on() -> None:
     rules = {"sides": 3, "settlement": "none", "all_pass": "dealer_forced"}
-    umpire = table(rules, 6)
+    umpire = new_umpire(rules, 6)
     umpire.start()
     umpire.lose(4, Fault.DISCONNECT, "The stream ended.")
     assert not umpire.closed
@@ -144,7 +144,7 @@ def test_of_three_sides_two_play_on() -> None:
 
 
 def test_the_last_seat_left_wins() -> None:
-    umpire = table("auction-pitch-forced", 4)
+    umpire = new_umpire("auction-pitch-forced", 4)
     umpire.start()
     for seat in (2, 0):
         offend(umpire, seat, 3)
@@ -158,7 +158,7 @@ def test_the_last_seat_left_wins() -> None:
 
 
 def test_of_two_the_other_wins() -> None:
-    umpire = table("auction-pitch-forced", 2)
+    umpire = new_umpire("auction-pitch-forced", 2)
     umpire.start()
     outputs = offend(umpire, 0, 3)
     assert (only(outputs, GameClosed).result.winner, umpire.closed) == (1, True)
@@ -191,7 +191,7 @@ def test_places_with_forfeits(
 
 
 def test_a_seat_that_is_asked_and_lost_is_played_on_at_once() -> None:
-    umpire = table()
+    umpire = new_umpire()
     turn = only(umpire.start(), Ask).turn
     outputs = umpire.lose(turn.chair.seat, Fault.CRASH, "The process ended with signal 11.")
     ruling = ruling_of(outputs)
@@ -204,7 +204,7 @@ def test_a_seat_that_is_asked_and_lost_is_played_on_at_once() -> None:
 
 
 def test_a_seat_that_is_not_asked_leaves_the_open_turn_as_it_is() -> None:
-    umpire = table()
+    umpire = new_umpire()
     turn = only(umpire.start(), Ask).turn
     outputs = umpire.lose(3, Fault.RESOURCE_MEM, "Too much memory.")
     assert [type(output) for output in outputs] == [Ruled]
@@ -217,7 +217,7 @@ def test_a_seat_that_is_not_asked_leaves_the_open_turn_as_it_is() -> None:
 
 
 def test_a_seat_is_lost_only_once() -> None:
-    umpire = table()
+    umpire = new_umpire()
     umpire.start()
     umpire.lose(3, Fault.CRASH, "It ended.")
     assert umpire.lose(3, Fault.CRASH, "It ended again.") == []
@@ -226,7 +226,7 @@ def test_a_seat_is_lost_only_once() -> None:
 
 
 def test_nothing_is_lost_after_the_end() -> None:
-    umpire = table(seats=2)
+    umpire = new_umpire(seats=2)
     umpire.start()
     umpire.lose(0, Fault.CRASH, "It ended.")
     result = result_of(umpire)
@@ -237,18 +237,18 @@ def test_nothing_is_lost_after_the_end() -> None:
 
 
 def test_seats_may_be_lost_before_the_start() -> None:
-    umpire = table(seats=3)
+    umpire = new_umpire(seats=3)
     umpire.lose(1, Fault.START_FAILED, "It never joined.")
     outputs = umpire.start()
     assert umpire.deals[0].actions[0] == 4  # the house bids the highest
     assert only(outputs, Ask).turn.chair.seat == 2
-    alone = table(seats=2)
+    alone = new_umpire(seats=2)
     assert only(alone.lose(0, Fault.START_FAILED, "It never joined."), GameClosed).result.winner == 1
     assert alone.start() == []
 
 
 def test_a_game_may_be_no_contest() -> None:
-    umpire = table()
+    umpire = new_umpire()
     turn = only(umpire.start(), Ask).turn
     assert umpire.abandon("The store could not be written.") == [Voided("The store could not be written.")]
     assert (umpire.closed, umpire.result, umpire.open) == (True, None, None)
@@ -262,7 +262,7 @@ def test_a_game_may_be_no_contest() -> None:
 
 
 def test_what_exceeds_the_move_allowance_comes_off_the_bank() -> None:
-    umpire = table({"max_deals": 50}, 2)
+    umpire = new_umpire({"max_deals": 50}, 2)
     umpire.start()
     spent = []
     for charged in (1, 5 * SECOND, 6 * SECOND, 2 * SECOND, 20 * SECOND, 100 * SECOND, 3 * SECOND):
@@ -281,7 +281,7 @@ def test_what_exceeds_the_move_allowance_comes_off_the_bank() -> None:
 
 def test_the_time_of_the_game_is_a_limit() -> None:
     limits = TimeLimits(game_us=10 * SECOND)
-    umpire = table("auction-pitch-forced", limits=limits)
+    umpire = new_umpire("auction-pitch-forced", limits=limits)
     umpire.start()
     until_asked(umpire, 1)
     assert [type(output) for output in answer(umpire, None, 10 * SECOND)] == [Ask]  # used up to the last, but in time
@@ -298,7 +298,7 @@ def test_the_time_of_the_game_is_a_limit() -> None:
 
 
 def test_an_answer_beyond_the_time_of_the_game_does_not_count() -> None:
-    umpire = table(limits=TimeLimits(game_us=10 * SECOND))
+    umpire = new_umpire(limits=TimeLimits(game_us=10 * SECOND))
     turn = only(umpire.start(), Ask).turn
     outputs = umpire.answer(turn.turn_id, 4, 10 * SECOND + 1)
     assert (ruling_of(outputs).fault, ruling_of(outputs).substitute) == (Fault.TIMEOUT_GAME, 0)
@@ -308,7 +308,7 @@ def test_an_answer_beyond_the_time_of_the_game_does_not_count() -> None:
 
 
 def test_without_a_limit_a_game_may_take_for_ever() -> None:
-    umpire = table({"max_deals": 2}, limits=TimeLimits(game_us=0))
+    umpire = new_umpire({"max_deals": 2}, limits=TimeLimits(game_us=0))
     umpire.start()
     while not umpire.closed:
         answer(umpire, None, 10**12)
@@ -318,7 +318,7 @@ def test_without_a_limit_a_game_may_take_for_ever() -> None:
 def test_when_all_have_spent_their_time_the_game_runs_out_by_itself() -> None:
     """Under dev nobody forfeits: thousands of substitutes in one go, without a recursion as deep."""
     deals = 2 * sys.getrecursionlimit()
-    umpire = table({"max_deals": deals}, 2, profile=DEV, limits=TimeLimits(game_us=1))
+    umpire = new_umpire({"max_deals": deals}, 2, profile=DEV, limits=TimeLimits(game_us=1))
     umpire.start()
     outputs: list[Output] = []
     for _ in range(2):

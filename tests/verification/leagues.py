@@ -125,8 +125,8 @@ class Scattered(InProcess):
     def _leg_here(self, games: Sequence[GamePlan]) -> None:
         self._event_sink.begin(games)
         for game in random.Random(len(games)).sample(games, len(games)):  # noqa: S311  # repeatable on purpose
-            table = play_game(self._plan, game, self.players)
-            self._event_sink.finished(game, table, write_record(table, self._plan.heading(game)))
+            umpire = play_game(self._plan, game, self.players)
+            self._event_sink.finished(game, umpire, write_record(umpire, self._plan.heading(game)))
         self._event_sink.end("stopped")
 
 

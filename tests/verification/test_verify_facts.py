@@ -227,12 +227,12 @@ def test_the_judge_takes_no_word_for_granted() -> None:
 def test_a_table_that_is_not_finished_is_no_game(sound: Path) -> None:
     with Store.read(sound) as store:
         league, record = read_league(store), store.record(1)
-    table: Umpire = replay(record, fallback_move)
-    assert second_engine.judge_game(table).decisions == table.steps
-    table.result = None
+    umpire: Umpire = replay(record, fallback_move)
+    assert second_engine.judge_game(umpire).decisions == umpire.steps
+    umpire.result = None
     with pytest.raises(second_engine.Disagreement, match="no result"):
-        second_engine.judge_game(table)
-    assert league.rules == table.spec.rules
+        second_engine.judge_game(umpire)
+    assert league.rules == umpire.spec.rules
 
 
 def test_a_reader_sees_one_moment_while_others_write(league: Path) -> None:

@@ -251,12 +251,12 @@ def test_a_changed_figure_of_a_summary_is_named(league: Path, figure: str, value
     ],
 )
 def test_a_changed_figure_of_the_standings_is_named(league: Path, path: tuple[Any, ...], value: object) -> None:
-    def change(table: Any) -> Any:
-        inner = table
+    def change(umpire: Any) -> Any:
+        inner = umpire
         for key in path[:-1]:
             inner = inner[key]
         inner[path[-1]] = value
-        return table
+        return umpire
 
     edit_fact(league, "standings", change)
     odd = first(league)

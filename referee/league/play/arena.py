@@ -44,7 +44,7 @@ class ArenaObserver(GameObserver):
     def failed(self, error: BaseException) -> None:
         """An error of the referee has ended what keeps the clocks or the bots."""
 
-    def may_replay(self, connection: BotConnection, table: Umpire) -> bool:  # noqa: ARG002
+    def may_replay(self, connection: BotConnection, umpire: Umpire) -> bool:  # noqa: ARG002
         """Whether a game may be played again because this bot was late in it while the referee stood still."""
         return True
 
@@ -106,17 +106,17 @@ class Arena(GameObserver, ServerObserver, SupervisorObserver):
 
     # What games in play, server and supervisors tell.
 
-    def finished(self, table: Umpire) -> Record | None:
+    def finished(self, umpire: Umpire) -> Record | None:
         """The leg keeps its record."""
-        return self._leg.finished(table)
+        return self._leg.finished(umpire)
 
-    def ruled(self, table: Umpire, ruling: Ruling) -> None:
+    def ruled(self, umpire: Umpire, ruling: Ruling) -> None:
         """The leg reports it."""
-        self._leg.ruled(table, ruling)
+        self._leg.ruled(umpire, ruling)
 
-    def may_replay(self, connection: BotConnection, table: Umpire) -> bool:
+    def may_replay(self, connection: BotConnection, umpire: Umpire) -> bool:
         """The leg knows."""
-        return self._leg.may_replay(connection, table)
+        return self._leg.may_replay(connection, umpire)
 
     def wrong_tokens(self, sentence: str) -> None:
         """No leg's business."""

@@ -46,7 +46,7 @@ class LeagueObserver:
 class EventSink:
     """Where legs report, and the arena that remote bots dial in to. Every call is made from the event loop, in the order of events."""
 
-    def finished(self, game: GamePlan, table: Umpire, record: Record) -> None:
+    def finished(self, game: GamePlan, umpire: Umpire, record: Record) -> None:
         """A game has a result."""
 
     def no_contest(self, game: GamePlan, reason: str) -> None:
@@ -137,9 +137,9 @@ class BufferSink(EventSink):
 
     events: list[Event] = field(default_factory=list)
 
-    def finished(self, game: GamePlan, table: Umpire, record: Record) -> None:
+    def finished(self, game: GamePlan, umpire: Umpire, record: Record) -> None:
         """Keeps a finished game."""
-        self.events.append(GameFinished(game, record, summarise(table, game.seats, game.set_id)))
+        self.events.append(GameFinished(game, record, summarise(umpire, game.seats, game.set_id)))
 
     def no_contest(self, game: GamePlan, reason: str) -> None:
         """Keeps a game that has to be played again."""
@@ -185,9 +185,9 @@ class StoreSink(EventSink):
         self._attempts = {game.fixture_id: number for game, number in zip(games, numbers, strict=True)}
         self._processes, self.again = [], []
 
-    def finished(self, game: GamePlan, table: Umpire, record: Record) -> None:
+    def finished(self, game: GamePlan, umpire: Umpire, record: Record) -> None:
         """Stores a finished game."""
-        self.stored(game, record, summarise(table, game.seats, game.set_id))
+        self.stored(game, record, summarise(umpire, game.seats, game.set_id))
 
     def stored(self, game: GamePlan, record: Record, summary: GameSummary) -> None:
         """Stores a finished game whose summary is made already."""
