@@ -33,6 +33,7 @@ PACK: Final[tuple[Card, ...]] = tuple(suit << 4 | rank for suit in range(4) for 
 PACK_MASK: Final[Mask] = sum(1 << card for card in PACK)
 SUIT_MASKS: Final[tuple[Mask, ...]] = tuple(sum(1 << card for card in PACK if card >> 4 == suit) for suit in range(4))
 
+_BITS: Final = tuple(1 << card for card in range(64))
 _TEXT: Final = {card: RANKS[(card & 15) - 2] + SUITS[card >> 4] for card in PACK}
 _CARD: Final = {text: card for card, text in _TEXT.items()}
 
@@ -93,9 +94,10 @@ def cards_in(mask: Mask) -> tuple[Card, ...]:
     """The cards of a set, ascending by number: clubs first, low ranks first."""
     cards = []
     while mask:
-        low = mask & -mask
-        cards.append(low.bit_length() - 1)
-        mask ^= low
+        highest = mask.bit_length() - 1
+        cards.append(highest)
+        mask ^= _BITS[highest]
+    cards.reverse()
     return tuple(cards)
 
 
@@ -117,8 +119,11 @@ def parse_cards(text: str) -> tuple[Card, ...]:
 
 
 def cards_text(cards: Iterable[Card]) -> str:
-    """The cards in the given order, separated by blanks."""
-    return " ".join(map(card_text, cards))
+    """The cards in the given order, separated by blanks; raises ``CardError`` for a number that is no card."""
+    try:
+        return " ".join([_TEXT[card] for card in cards])
+    except KeyError as error:
+        raise CardError(f"{error.args[0]} is not the number of a card") from None
 
 
 def hand_text(mask: Mask) -> str:

@@ -24,7 +24,6 @@ from referee.rules import (
     RuleSet,
     action_text,
     parse_action,
-    unpack_event,
 )
 from referee.rules.actions import seat_text
 from referee.rules.scoring import AT_ONCE
@@ -34,6 +33,9 @@ from referee.umpire.umpire import Umpire
 from referee.umpire.view import Chair, Turn
 
 FORMAT = "allfours-record/1"
+
+_PLAY = int(EventKind.PLAY)  # plain numbers are compared faster, and all that is packed in an event is one
+_TURN_UP = int(EventKind.TURN_UP)
 
 
 class ProfileRecord(TypedDict):
@@ -206,18 +208,20 @@ _SHARING = {field: [kind for kind, other in _FIELDS.items() if other == field] f
 def _write_deal(log: DealLog, spec: GameSpec) -> DealRecord:
     words: dict[str, list[str]] = {}
     for kind, action in zip(log.kinds, log.actions, strict=True):
+        if kind is Kind.PLAY:  # the tricks are read off the history, which has the seats too
+            continue
         if kind is Kind.DISCARD:
-            words.setdefault("kept", []).append(hand_text(action))
-        elif kind is not Kind.PLAY:
+            word = hand_text(action)
+        else:
             word = "-" if kind is Kind.BID and not action else action_text(kind, action)
-            words.setdefault(_FIELDS[kind], []).append(word)
+        words.setdefault(_FIELDS[kind], []).append(word)
     deal: DealRecord = {
         "dealer": log.dealer,
         "pack": cards_text(log.pack),
         "bids": " ".join(words.get("bids", ())),
         "tricks": _tricks(log, spec.seats),
     }
-    turned = [event & 0xFF for event in log.history if event >> 16 == EventKind.TURN_UP]
+    turned = [event & 0xFF for event in log.history if event >> 16 == _TURN_UP]
     if turned:
         deal["turned"] = cards_text(turned)
     if "calls" in words:
@@ -236,13 +240,13 @@ def _tricks(log: DealLog, seats: int) -> list[str]:
     tricks: list[list[int]] = []
     leader, last = 0, seats
     for packed in log.history:
-        kind, seat, card = unpack_event(packed)
-        if kind is EventKind.PLAY:
+        if packed >> 16 == _PLAY:
+            seat = packed >> 8 & 0xFF
             place = (seat - leader) % seats
             if place <= last:
                 tricks.append([])
                 leader, place = seat, 0
-            tricks[-1].append(card)
+            tricks[-1].append(packed & 0xFF)
             last = place
     return [cards_text(trick) for trick in tricks]
 
