@@ -68,7 +68,7 @@ class Deal(DealState):
     def legal(self) -> Sequence[Action]:
         """Every legal action of the seat to decide; empty when the deal is over."""
         if self.kind is _PLAY:
-            return play.legal(self)
+            return cards_in(play.legal_mask(self))
         return () if self.kind is None else _PHASES[self.kind][0](self)
 
     def verify(self, action: Action) -> Violation | None:

@@ -130,7 +130,9 @@ def apply(deal: DealState, card: Card) -> None:
         if power > deal.top_power and (power >= TRUMP_POWER or suits[trick[0]] >> card & 1):
             deal.top_power, deal.top_seat = power, seat
         trick.append(card)
-    if len(trick) == deal.seats or deal.duty == ONLY_TRUMPS:
+    if deal.duty == ONLY_TRUMPS:
+        _pass_on(deal)
+    elif len(trick) == deal.seats:
         _close_trick(deal)
     else:
         seat += 1
@@ -138,9 +140,7 @@ def apply(deal: DealState, card: Card) -> None:
 
 
 def _close_trick(deal: DealState) -> None:
-    if deal.duty == ONLY_TRUMPS:
-        _pass_on(deal)
-        return
+    """After the last card of a trick: its winner leads the next one, or the deal is over."""
     winner = _gather(deal)
     if deal.stock and deal.rules.stock != "none":
         _draw(deal, winner)

@@ -48,10 +48,12 @@ def close_played(deal: DealState) -> None:
     """Ends a deal whose tricks are all played: items or points, contract, deltas."""
     pips = [0] * len(deal.scores)
     for seat, pile in enumerate(deal.taken):
-        pips[deal.side(seat)] += pips_in(pile)
+        if pile:
+            pips[deal.side(seat)] += pips_in(pile)
     awards = _items(deal, pips) if deal.rules.scoring == "items" else _points(deal)
-    deltas, set_back = contract(deal, _made(deal, (*deal.at_once, *awards)))
-    _close(deal, Ending.PLAYED, awards, pips, deltas, set_back, _all_four(deal, awards))
+    made = _made(deal, (*deal.at_once, *awards))
+    deltas, set_back = contract(deal, made)
+    _close(deal, Ending.PLAYED, awards, pips, made, deltas, set_back, _all_four(deal, awards))
 
 
 def _close(
@@ -59,14 +61,15 @@ def _close(
     ending: Ending,
     awards: Sequence[Award] = (),
     pips: Sequence[int] | None = None,
+    made: Sequence[int] | None = None,
     deltas: Sequence[int] | None = None,
     set_back: int | None = None,
     all_four: int | None = None,
 ) -> None:
-    """Ends the deal. Without ``deltas`` every side adds what it made."""
+    """Ends the deal. Without ``made`` every side made what the awards say, without ``deltas`` it adds what it made."""
     deal.kind = None
     counted = (*deal.at_once, *awards)
-    made = _made(deal, counted)
+    made = made or _made(deal, counted)
     deal.outcome = Outcome(
         ending,
         deal.dealer,
@@ -160,7 +163,11 @@ def _award_card(deal: DealState, awards: list[Award], item: str, card: Card, poi
 
 
 def _owner(piles: Sequence[Mask], card: Card) -> int:
-    return next(seat for seat, pile in enumerate(piles) if pile >> card & 1)
+    """The seat whose pile has the card; one of them has."""
+    seat = 0
+    while not piles[seat] >> card & 1:
+        seat += 1
+    return seat
 
 
 def _game_seat(deal: DealState, pips: Sequence[int]) -> int | None:
@@ -172,7 +179,12 @@ def _game_seat(deal: DealState, pips: Sequence[int]) -> int | None:
     tied = [side for side, sum_ in enumerate(pips) if sum_ == best]
     if len(tied) > 1:
         tied = _break_tie(deal, tied)
-    return next((seat for seat in deal.from_eldest() if deal.side(seat) in tied), None)
+    if not tied:
+        return None
+    seat = (deal.dealer + 1) % deal.seats
+    while deal.side(seat) not in tied:
+        seat = (seat + 1) % deal.seats
+    return seat
 
 
 def _break_tie(deal: DealState, tied: list[int]) -> list[int]:
@@ -189,5 +201,7 @@ def _break_tie(deal: DealState, tied: list[int]) -> list[int]:
 
 def _all_four(deal: DealState, awards: Sequence[Award]) -> int | None:
     """The side that owns all four items, if one does."""
+    if len(awards) != len(ITEMS):
+        return None
     sides = {deal.side(award.seat) for award in awards if award.item in ITEMS}
-    return sides.pop() if len(awards) == len(ITEMS) and len(sides) == 1 else None
+    return sides.pop() if len(sides) == 1 else None

@@ -173,11 +173,13 @@ def deal_out(
     if len(pack) != 52 or set(pack) != _PACK:
         raise ValueError(f"a pack has 52 different cards, this one has {len(_PACK & set(pack))} among {len(pack)}")
     hands = [0] * seats
+    from_eldest = [(dealer + place) % seats for place in range(1, seats + 1)]
     top = 0
     for _ in range(hand_size // packet):
-        for place in range(1, seats + 1):
-            seat = (dealer + place) % seats
+        for seat in from_eldest:
+            hand = hands[seat]
             for card in pack[top : top + packet]:
-                hands[seat] |= 1 << card
+                hand |= 1 << card
+            hands[seat] = hand
             top += packet
     return hands, tuple(pack[top:])
