@@ -25,8 +25,8 @@ from typer.testing import CliRunner
 import referee
 from referee import bot as sdk
 from referee.check.cases import _read as cases_of
-from referee.check.cases import play_script, read_script
 from referee.check.requirements import breakable
+from referee.check.script import play_script, read_script
 from referee.league.definition.definition import parse_definition
 from referee.league.entrants.bot_source import Manifest
 from referee.league.store.schema import SCHEMA

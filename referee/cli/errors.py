@@ -4,7 +4,7 @@ from typing import Final
 
 from referee.cards import CardError
 from referee.check.ask import NoTurnError
-from referee.check.cases import ScriptError
+from referee.check.script import ScriptError
 from referee.cli.exits import FAILED, USAGE
 from referee.league.definition.problems import ProblemsError
 from referee.league.league import LeagueError

@@ -15,7 +15,7 @@ from typing import Annotated, Final
 import typer
 from rich.console import Console
 
-from referee.check.cases import play_script, read_script
+from referee.check.script import play_script, read_script
 from referee.cli import app
 from referee.cli.adhoc_league import adhoc_definition, distinct_names
 from referee.cli.dry_run import dry_lines, seconds_of

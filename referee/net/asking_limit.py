@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from referee.net.connection import BotConnection
-from referee.sandbox.usage import Usage, UsageMeter
+from referee.sandbox.processor_time import Usage, UsageMeter
 
 A_PROCESSOR: Final = 2
 """Bots that are asked at once for each processor at the least: while one thinks, the next has its message already."""

@@ -20,7 +20,7 @@ from referee.protocol import wire
 from referee.protocol.translate import Malformed, add_turn, read_move
 from referee.rules import Action
 from referee.rules.conduct_clauses import STRAYS
-from referee.sandbox.usage import UsageMeter
+from referee.sandbox.processor_time import UsageMeter
 from referee.umpire.faults import Fault
 from referee.umpire.umpire import Umpire
 from referee.umpire.view import Turn

@@ -32,8 +32,8 @@ from referee.net.http2 import Budget, CallHandler, Http2Connection, Http2Server,
 from referee.net.stalls import Cause, PressureSample, Stall, cause_of, crowding, guilty_of, waits
 from referee.protocol import wire
 from referee.sandbox.process_tree import processes
-from referee.sandbox.usage import PERIOD as STARVATION_PERIOD
-from referee.sandbox.usage import UsageMeter
+from referee.sandbox.processor_time import PERIOD as STARVATION_PERIOD
+from referee.sandbox.processor_time import UsageMeter
 from referee.umpire.faults import Fault
 from referee.umpire.umpire import Umpire
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final, Literal, NamedTuple, TypeVar
 
-from referee.sandbox.usage import Usage, UsageMeter
+from referee.sandbox.processor_time import Usage, UsageMeter
 from referee.umpire.faults import Fault
 
 Cause = Literal["processor", "memory", "disk", ""]

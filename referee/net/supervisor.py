@@ -16,7 +16,7 @@ from referee.protocol import wire
 from referee.sandbox.exit_status import ExitStatus
 from referee.sandbox.launch import BotProcess, LaunchError, SandboxError
 from referee.sandbox.output import OF_THE_SDK
-from referee.sandbox.usage import PERIOD
+from referee.sandbox.processor_time import PERIOD
 from referee.umpire.faults import Fault
 from referee.umpire.umpire import Umpire
 

@@ -23,9 +23,9 @@ from referee.sandbox.isolation import HELPERS, SandboxKind, inner_process
 from referee.sandbox.limits import ResourceLimits
 from referee.sandbox.output import BoundedLog, OutputReader
 from referee.sandbox.process_tree import Process, ProcessTree, process, reap, send
+from referee.sandbox.processor_time import UsageMeter
 from referee.sandbox.resource_monitor import Monitored, watch
 from referee.sandbox.temporary_folder import remove_folder
-from referee.sandbox.usage import UsageMeter
 from referee.umpire.faults import Fault
 
 SWEEP_SECONDS = 3.0

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from referee.cards import SUITS, parse_cards
-from referee.check.cases import Played, Script, ScriptedDeal, ScriptError, play_script, read_script
+from referee.check.script import Played, Script, ScriptedDeal, ScriptError, play_script, read_script
 from referee.cli import app, register
 from tests.helpers import rules_of
 from tests.rules.test_vectors import Case, cases

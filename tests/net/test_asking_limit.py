@@ -11,7 +11,7 @@ from referee.net.asking_limit import A_PROCESSOR, THINKS_US, AskingLimit, Proces
 from referee.net.connection import BotConnection
 from referee.net.server import monotonic_us
 from referee.protocol import wire
-from referee.sandbox.usage import Usage
+from referee.sandbox.processor_time import Usage
 from tests.served_games import JOIN, LONG, ServedGames, dial, hear, say, tell
 from tests.umpires import answers_to, new_umpire
 

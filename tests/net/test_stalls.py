@@ -9,7 +9,7 @@ import pytest
 
 from referee.net import stalls
 from referee.net.stalls import PressureSample, Stall, cause_of, guilty_of, waits
-from referee.sandbox.usage import Usage
+from referee.sandbox.processor_time import Usage
 from referee.umpire.faults import Fault
 
 MIB = 1 << 20

@@ -3,9 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
-from referee.league.definition.model_problems import FieldProblem
-from referee.league.definition.problems import near, one_of, plain, shown
-from referee.league.definition.sections import (
+from referee.league.definition.fields import (
     BotSection,
     LimitsSection,
     PairSection,
@@ -13,6 +11,8 @@ from referee.league.definition.sections import (
     ScheduleSection,
     TournamentSection,
 )
+from referee.league.definition.model_problems import FieldProblem
+from referee.league.definition.problems import near, one_of, plain, shown
 from referee.league.schedule.formats import FORMATS
 from referee.rules import RuleSet, RuleSetError, variant
 from referee.rules.ruleset import allowed_values, meanings

@@ -21,9 +21,7 @@ from typing import Any, Self, TypeVar
 from pydantic import Field, PrivateAttr, ValidationError, model_validator
 
 from referee.league.definition.consistency import findings, pairing
-from referee.league.definition.model_problems import FieldProblem, finding_error, problems_of
-from referee.league.definition.problems import Location, Problem, ProblemsError, near
-from referee.league.definition.sections import (
+from referee.league.definition.fields import (
     BotSection,
     LimitsSection,
     PairSection,
@@ -32,6 +30,8 @@ from referee.league.definition.sections import (
     Section,
     TournamentSection,
 )
+from referee.league.definition.model_problems import FieldProblem, finding_error, problems_of
+from referee.league.definition.problems import Location, Problem, ProblemsError, near
 from referee.league.definition.shipped import shipped_tournaments
 from referee.league.definition.toml_file import Document, parse, read_text
 from referee.league.schedule.format import Shape

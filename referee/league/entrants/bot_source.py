@@ -24,6 +24,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, ValidationError, field_validator
 
+from referee.league.definition.fields import ENVIRONMENT_ALLOWED, Section, environment
 from referee.league.definition.model_problems import FieldProblem, finding_error, problems_of
 from referee.league.definition.names import (
     NAME_ALLOWED,
@@ -35,7 +36,6 @@ from referee.league.definition.names import (
     is_readable,
 )
 from referee.league.definition.problems import Problem, ProblemsError, near, plain, shown
-from referee.league.definition.sections import ENVIRONMENT_ALLOWED, Section, environment
 from referee.league.definition.shipped import sample_bots, sample_root
 from referee.league.definition.toml_file import parse, read_text
 from referee.league.entrants.bot_digest import (

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from referee.league.definition.definition import Definition, DefinitionError
+from referee.league.definition.fields import BotSection
 from referee.league.definition.names import is_name
 from referee.league.definition.problems import Problem, near, one_of, plain, shown
-from referee.league.definition.sections import BotSection
 from referee.league.entrants.bot_build import require_built
 from referee.league.entrants.bot_digest import TooLarge, outer_links
 from referee.league.entrants.bot_source import BotSource, BotSourceError, command_bot, find_bot, with_links

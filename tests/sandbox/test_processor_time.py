@@ -12,7 +12,7 @@ import pytest
 
 from referee.sandbox import usage as starvation
 from referee.sandbox.process_tree import Process, process
-from referee.sandbox.usage import UsageMeter
+from referee.sandbox.processor_time import UsageMeter
 
 BUSY = "while True: pass"
 SLEEPS = Process(0, 0, 0, "S", 0, 0)
