@@ -15,6 +15,7 @@ import pytest
 import yaml
 
 import referee
+from referee.rules.actions import DECISION_WORDS, EVENT_WORDS
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 PACKAGE: Final = ROOT / "referee"
@@ -164,6 +165,24 @@ def test_a_class_name_means_one_thing() -> None:
     twice = {name: parts for name, parts in places.items() if len(parts) > 1}
     assert twice.keys() == NAMED_TWICE.keys(), twice
     assert {name: parts for name, parts in twice.items() if len(parts) > 2 or parts.count("bot") != 1} == {}
+
+
+def test_what_decisions_and_events_are_in_words_is_said_once() -> None:
+    """No second map beside those of ``rules.actions`` says the same of two kinds or more."""
+    known = {f"Kind.{kind.name}": words for kind, words in DECISION_WORDS.items()}
+    known |= {f"EventKind.{kind.name}": words.replace(" {}", "") for kind, words in EVENT_WORDS.items()}
+    again = []
+    for path in (ROOT / "referee").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Dict) and path.name != "actions.py":
+                pairs = [(ast.unparse(key), value) for key, value in zip(node.keys, node.values, strict=True) if key]
+                said = [
+                    key
+                    for key, value in pairs
+                    if isinstance(value, ast.Constant) and str(value.value).replace(" {}", "") == known.get(key)
+                ]
+                again += [f"{path.name}:{node.lineno}"] if len(said) > 1 else []
+    assert not again
 
 
 def test_no_file_names_a_place_of_one_machine() -> None:

@@ -2,10 +2,11 @@
 
 import asyncio
 import contextlib
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from typing import Any, ClassVar, Final
 
 from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import DecodeError
@@ -237,29 +238,53 @@ PARTING_SECONDS = 2.0
 """How long a bot may take to leave after Farewell, once it has nothing to think about any more."""
 
 
-class CheckSupervisor(Protocol):
+class CheckSupervisor(Supervisor, ABC):
     """Keeps the bot of a check present. ``local``: its process is ours. Its observer is told when the bot has gone.
 
     ``stumble`` says why the last start had to be made a second time; empty if it had not.
     """
 
-    local: bool
-    stumble: str
+    local: ClassVar[bool]
+    stumble = ""
+    _bot_observer: BotObserver
+    _watching: asyncio.Task[None] | None = None
 
+    @abstractmethod
     async def begin(self) -> str:
         """Has the bot join; returns what went wrong, or an empty text."""
 
-    def lost(self, loss: Loss) -> None:
-        """The bot has to go, for this reason; the observer is told when it has."""
+    def hung(self) -> None:
+        """It is late here, whoever is at fault: what that means is decided elsewhere."""
+        self.lost(NO_ANSWER)
 
+    @abstractmethod
     async def see_off(self, reason: wire.FarewellReason.ValueType, sentence: str, seconds: float) -> ExitStatus | None:
         """Says farewell and waits so long; how the process ended, ``None`` if it did not end by itself."""
 
+    @abstractmethod
     async def close(self) -> None:
         """Ends whatever is left of the bot."""
 
+    def _watch(self) -> None:
+        """Tells the observer as soon as the bot is lost."""
+        self._watching = asyncio.create_task(self._tell_loss())
 
-class LocalCheckSupervisor(LocalSupervisor):
+    async def _tell_loss(self) -> None:
+        loss = await self._until_lost()
+        if not self.connection.leaving:
+            self.connection.hang_up()
+            self._bot_observer.lost(loss)
+
+    async def _until_lost(self) -> Loss:
+        return await self._loss
+
+    async def _watch_no_more(self) -> None:
+        if self._watching is not None:
+            self._watching.cancel()
+            await asyncio.gather(self._watching, return_exceptions=True)
+
+
+class LocalCheckSupervisor(LocalSupervisor, CheckSupervisor):
     """For a bot whose process we start. Once not to join may be the machine's doing: then it is started once more."""
 
     local = True
@@ -275,8 +300,6 @@ class LocalCheckSupervisor(LocalSupervisor):
         """``start`` launches the process, which has ``start_seconds`` to join."""
         super().__init__(connection, games_in_play, SupervisorObserver(), start, start_seconds)
         self._bot_observer = observer
-        self._watching: asyncio.Task[None] | None = None
-        self.stumble = ""
 
     async def begin(self) -> str:
         """Starts the process and waits for its Join, twice if need be: a Join that was refused is no accident."""
@@ -284,22 +307,12 @@ class LocalCheckSupervisor(LocalSupervisor):
         if failure and not self.connection.refusal:
             self.stumble, failure = failure, await self._launch()
         if not failure:
-            self._watching = asyncio.create_task(self._watch())
+            self._watch()
         return failure
-
-    def hung(self) -> None:
-        """It is late here, whoever is at fault: what that means is decided elsewhere."""
-        self.lost(NO_ANSWER)
-
-    async def _watch(self) -> None:
-        loss = await self._until_lost()
-        if not self.connection.leaving:
-            self.connection.hang_up()
-            self._bot_observer.lost(loss)
 
     async def see_off(self, reason: wire.FarewellReason.ValueType, sentence: str, seconds: float) -> ExitStatus | None:
         """Says farewell and gives the process time to leave; time without a processor does not count."""
-        await _stop(self._watching)
+        await self._watch_no_more()
         self.connection.leave(reason, sentence)
         if self.process is None:
             return None
@@ -313,11 +326,11 @@ class LocalCheckSupervisor(LocalSupervisor):
 
     async def close(self) -> None:
         """Ends the process and all that it started."""
-        await _stop(self._watching)
+        await self._watch_no_more()
         await self.end()
 
 
-class RemoteCheckSupervisor(Supervisor):
+class RemoteCheckSupervisor(CheckSupervisor):
     """For a bot that dials in: nobody can start it again."""
 
     local = False
@@ -329,8 +342,6 @@ class RemoteCheckSupervisor(Supervisor):
         super().__init__(connection, games_in_play, SupervisorObserver())
         self._bot_observer = observer
         self._wait = wait_seconds
-        self.stumble = ""
-        self._watching: asyncio.Task[None] | None = None
 
     async def begin(self) -> str:
         """Waits for the bot; once it was there, only as long as a lost line may take."""
@@ -340,22 +351,12 @@ class RemoteCheckSupervisor(Supervisor):
             await asyncio.wait_for(self.connection.ready.wait(), wait)
         if not self.connection.ready.is_set():
             return f"It did not dial in within {wait:.0f} seconds. {self.connection.refusal}".strip()
-        self._watching = asyncio.create_task(self._watch())
+        self._watch()
         return ""
-
-    def hung(self) -> None:
-        """It is late here, whoever is at fault: what that means is decided elsewhere."""
-        self.lost(NO_ANSWER)
-
-    async def _watch(self) -> None:
-        loss = await self._loss
-        if not self.connection.leaving:
-            self.connection.hang_up()
-            self._bot_observer.lost(loss)
 
     async def see_off(self, reason: wire.FarewellReason.ValueType, sentence: str, seconds: float) -> ExitStatus | None:
         """Says farewell; how its process ends is not ours to see."""
-        await _stop(self._watching)
+        await self._watch_no_more()
         self.connection.leave(reason, sentence)
         for _ in range(int(seconds * 10)):
             if self.connection.stream is None:
@@ -365,11 +366,5 @@ class RemoteCheckSupervisor(Supervisor):
 
     async def close(self) -> None:
         """Ends its stream."""
-        await _stop(self._watching)
+        await self._watch_no_more()
         self.connection.hang_up()
-
-
-async def _stop(task: "asyncio.Task[None] | None") -> None:
-    if task is not None:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)

@@ -10,6 +10,7 @@ from typing import Any, Self
 
 from referee.cards import Card, cards_text, parse_cards
 from referee.rules import Action, Deal, Game, Kind, RuleSet, RuleSetError
+from referee.rules.actions import DECISION_WORDS
 from referee.umpire.events import GameSpec, Output, TimeLimits
 from referee.umpire.fallback_player import fallback_move
 from referee.umpire.faults import Profile
@@ -186,15 +187,8 @@ def snapshot(umpire: Umpire, dealt: int, done: int, turn: Turn, origin: str) -> 
 
 
 def kind_name(kind: Kind) -> str:
-    """A kind of decision as people say it."""
-    return {
-        Kind.BID: "bid",
-        Kind.STAND_OR_BEG: "stand or beg",
-        Kind.ANSWER_BEG: "give or run",
-        Kind.NAME_TRUMP: "name trump",
-        Kind.DISCARD: "keep cards",
-        Kind.PLAY: "play",
-    }[kind]
+    """What a bot is asked for, in words: of a discard its move names the cards kept."""
+    return "keep cards" if kind is Kind.DISCARD else DECISION_WORDS[kind]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from referee.check.cases import all_cases
 from referee.check.position import Position, kind_name
 from referee.check.results import Breach
 from referee.rules import Deal, EventKind, Keeps, Kind, action_text, legal_text, unpack_event
-from referee.rules.actions import CARD_EVENTS, seat_text
+from referee.rules.actions import EVENT_WORDS, seat_text, value_text
 from referee.rules.rulebook import clause_text, clauses_of
 
 Scene = dict[str, Any]
@@ -89,35 +89,21 @@ def _calls(deal: Deal) -> list[list[Any]]:
 
 
 _WORDS = {
-    EventKind.STAND: "stands",
-    EventKind.BEG: "begs",
-    EventKind.GIVE: "gives",
-    EventKind.RUN: "runs the cards",
-    EventKind.TURN_UP: "turns up",
-    EventKind.SHOW: "shows and lays away",
-    EventKind.TAKE: "takes",
-    EventKind.STOCK_TOP: "has on the stock",
-    EventKind.PLAY: "plays",
+    **EVENT_WORDS,
+    EventKind.SHOW: "shows and lays away {}",
+    EventKind.STOCK_TOP: "has on the stock {}",
 }
 
 
 def _history(deal: Deal) -> Iterator[str]:
     """Every public event so far, a line each."""
     for packed in deal.history:
-        event = unpack_event(packed)
-        if event.kind is EventKind.BID:
-            yield f"{seat_text(event.seat)} {f'bids {event.value}' if event.value else 'passes'}"
-        elif event.kind is EventKind.NAME_TRUMP:
-            yield f"{seat_text(event.seat)} names {SUIT_NAMES[event.value]}"
-        elif event.kind is EventKind.DISCARD:
-            yield f"{seat_text(event.seat)} lays {event.value} away"
-        elif event.kind is EventKind.DRAW:
-            yield f"{seat_text(event.seat)} draws {event.value}"
-        elif event.kind is EventKind.SCORE:
-            yield f"{seat_text(event.seat)} scores {event.value} at once"
+        kind, seat, value = unpack_event(packed)
+        if kind is EventKind.BID:
+            told = f"bids {value}" if value else "passes"
         else:
-            card = f" {card_text(event.value)}" if event.kind in CARD_EVENTS else ""
-            yield f"{seat_text(event.seat)} {_WORDS[event.kind]}{card}"
+            told = _WORDS[kind].format(value_text(kind, value))
+        yield f"{seat_text(seat)} {told}"
 
 
 def _deviations(position: Position) -> dict[str, Any]:

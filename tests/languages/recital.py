@@ -121,15 +121,15 @@ async def recite(
                 sandbox=sandbox,
             )
 
-        attendant = LocalCheckSupervisor(connection, games_in_play, recital, start, PATIENCE_S)
+        supervisor = LocalCheckSupervisor(connection, games_in_play, recital, start, PATIENCE_S)
         try:
-            failure = await attendant.begin()
+            failure = await supervisor.begin()
             if failure:
                 recital.fail(failure)
             await _until_over(recital)
-            recital.outcome.exit = await attendant.see_off(wire.FAREWELL_REASON_FINISHED, "That is all.", 10.0)
+            recital.outcome.exit = await supervisor.see_off(wire.FAREWELL_REASON_FINISHED, "That is all.", 10.0)
         finally:
-            await attendant.close()
+            await supervisor.close()
     recital.outcome.words = log.read_text(errors="replace")[-4000:] if log.exists() else ""
     return recital.outcome
 
