@@ -36,40 +36,47 @@ def turn_message(turn: Turn) -> wire.Turn:
 
 
 def add_turn(response: wire.PlayResponse, turn: Turn) -> None:
-    """Writes a turn into a response, where it is made once and not copied."""
-    chair = turn.chair
-    sides = chair.rules.sides
-    add: Any = response.turns.add  # the stubs have a type for each enum's numbers; here they are plain integers
-    message: wire.Turn = add(
-        turn_id=turn.turn_id,
-        game_id=chair.game_id,
-        kind=turn.kind,
-        seat=chair.seat,
-        seats=chair.seats,
-        hand=cards_in(turn.hand),
-        history=turn.history,
-        scores=by_seat(turn.scores, sides, chair.seats),
-        trump=0 if turn.trump is None else turn.trump + 1,
-        trick=turn.trick,
-        trick_leader=turn.leader,
-        deal=turn.deal,
-        decision=turn.decision,
-        dealer=turn.dealer,
-        retry=turn.retry,
-        sides=sides,
-        rule_set_id=chair.rule_set_id,
-        pitcher=turn.pitcher,
-        bid=turn.bid,
-        turn_up=turn.turn_up or 0,
-        stock_count=turn.stock_count,
-        discards=cards_in(turn.laid_away) if turn.laid_away else (),
-        target=chair.rules.target,
-        set_backs=by_seat(turn.set_backs, sides, chair.seats),
-        move_ms=turn.move_us // 1000,
-        bank_ms=turn.bank_us // 1000,
-        bot_seed=chair.bot_seed,
-    )
+    """Writes a turn into a response, where it is made once and not copied.
+
+    Field by field, and none that would be empty: that takes three quarters of the time of a call with all of them by name.
+    """
+    chair, rules = turn.chair, turn.chair.rules
+    sides, seats = rules.sides, chair.seats
+    message: Any = response.turns.add()  # the stubs have a type for each enum's numbers; here they are plain integers
+    message.turn_id = turn.turn_id
+    message.game_id = chair.game_id
+    message.kind = turn.kind
+    message.seat = chair.seat
+    message.seats = seats
+    message.hand.extend(cards_in(turn.hand))
     fill_options(message.options, turn.kind, turn.legal)
+    message.history.extend(turn.history)
+    message.scores.extend(by_seat(turn.scores, sides, seats))
+    if turn.trump is not None:
+        message.trump = turn.trump + 1
+    if turn.trick:
+        message.trick.extend(turn.trick)
+    if turn.leader is not None:
+        message.trick_leader = turn.leader
+    message.deal = turn.deal
+    message.decision = turn.decision
+    message.dealer = turn.dealer
+    message.retry = turn.retry
+    message.sides = sides
+    message.rule_set_id = chair.rule_set_id
+    if turn.pitcher is not None:
+        message.pitcher = turn.pitcher
+    message.bid = turn.bid
+    if turn.turn_up is not None:
+        message.turn_up = turn.turn_up
+    message.stock_count = turn.stock_count
+    if turn.laid_away:
+        message.discards.extend(cards_in(turn.laid_away))
+    message.target = rules.target
+    message.set_backs.extend(by_seat(turn.set_backs, sides, seats))
+    message.move_ms = turn.move_us // 1000
+    message.bank_ms = turn.bank_us // 1000
+    message.bot_seed = chair.bot_seed
 
 
 def fill_options(message: wire.Options, kind: Kind | None, legal: Sequence[Action]) -> None:
