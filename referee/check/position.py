@@ -151,8 +151,8 @@ def seat_at(position: Position, setting: Setting, *, ask_from: int | None = None
     if position.decision is not None:
         umpire.decisions[seat] = position.decision - position.own_past(seat)
     outputs = umpire.start()
-    for action in position.actions[:stated]:
-        outputs = umpire.answer(umpire.open.turn_id if umpire.open else 0, action, 0)
+    if stated:
+        outputs = umpire.follow(position.actions[:stated])
     return umpire, seat, outputs
 
 

@@ -31,7 +31,7 @@ from referee.net.games_in_play import GamesInPlay
 from referee.net.http2 import Budget, CallHandler, Http2Connection, Http2Server, Http2Service, RpcCall, Status
 from referee.net.stalls import Cause, PressureSample, Stall, cause_of, crowding, guilty_of, waits
 from referee.protocol import wire
-from referee.sandbox.process_tree import processes
+from referee.sandbox.process_tree import descendants
 from referee.sandbox.processor_time import PERIOD as STARVATION_PERIOD
 from referee.sandbox.processor_time import UsageMeter
 from referee.umpire.faults import Fault
@@ -316,7 +316,7 @@ class GameServer:
     def _find_cause(self, since: int, now: int) -> None:
         """Notes a long stall, and whether a bot made it."""
         before = next((one for one in reversed(self._waits) if one.at_us <= since), None)
-        everything = processes()
+        everything = descendants()
         for connection in self.connections:
             if connection.meter is not None:
                 connection.meter.refresh(everything)

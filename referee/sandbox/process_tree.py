@@ -18,6 +18,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterable
 from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
 from referee.sandbox.control_group import ControlGroup
@@ -51,13 +52,14 @@ class Process(NamedTuple):
 
 def process(pid: int) -> Process | None:
     """Process `pid`, or None if there is none (or no /proc)."""
-    text = _read(f"/proc/{pid}/stat")
+    text = _read(f"/proc/{pid}/stat", one_piece=True)
     if not text:
         return None
     # The command's name is in parentheses and may itself hold spaces and parentheses.
-    words = text[text.rindex(b")") + 2 :].split()
-    state, parent, session = words[0].decode(), int(words[1]), int(words[3])
-    return Process(pid, parent, session, state, int(words[19]), int(words[21]) * _PAGE, int(words[17]))
+    words = text[text.rindex(b")") + 2 :].split(None, 22)
+    return Process(
+        pid, int(words[1]), int(words[3]), words[0].decode(), int(words[19]), int(words[21]) * _PAGE, int(words[17])
+    )
 
 
 def processes() -> dict[int, Process]:
@@ -68,6 +70,51 @@ def processes() -> dict[int, Process]:
         return {}
     found = (process(int(name)) for name in names if name.isdigit())
     return {one.pid: one for one in found if one is not None}
+
+
+def descendants() -> dict[int, Process]:
+    """All processes that descend from this one, and itself: after `adopt_orphans` every process of its bots is among them.
+
+    Much cheaper than `processes` on a machine with much else to do, and good for a look that is taken again and again:
+    where a process ends during the look, the kernel may leave another one out. All processes where the kernel does not
+    tell children, or where to go through the threads of all descendants would be dearer.
+    """
+    me = os.getpid()
+    myself = process(me)
+    if myself is None or not adopt_orphans() or not _tells_children():
+        return processes()
+    most = os.stat("/proc").st_nlink  # one for each process on the machine, and a few
+    found, todo = {me: myself}, [myself]
+    while todo:
+        parent = todo.pop()
+        for thread in _threads(parent):
+            most -= 1
+            for word in _read(f"/proc/{parent.pid}/task/{thread}/children").split():
+                child = process(int(word))
+                if child is not None and child.pid not in found:
+                    most -= 1
+                    found[child.pid] = child
+                    todo.append(child)
+        if most < 0:
+            return processes()
+    return found
+
+
+@cache
+def _tells_children() -> bool:
+    return Path("/proc/self/task", str(os.getpid()), "children").exists()
+
+
+def _threads(one: Process) -> Iterable[int | str]:
+    """The threads of a process; a dead one has no children, so there is no use in its."""
+    if one.dead:
+        return ()
+    if one.threads == 1:
+        return (one.pid,)
+    try:
+        return os.listdir(f"/proc/{one.pid}/task")
+    except OSError:
+        return ()
 
 
 def marker_of(pid: int) -> str | None:
@@ -105,14 +152,17 @@ def _signs(one: Process) -> tuple[int | None, str | None]:
     return _SIGNS[key]
 
 
-def _read(path: str) -> bytes:
-    """All of a file of /proc; empty if it cannot be read."""
+def _read(path: str, *, one_piece: bool = False) -> bytes:
+    """All of a file of /proc, in `one_piece` where the kernel writes it so; empty if it cannot be read."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return b""
     try:
-        parts = []
+        text = os.read(handle, _PAGE)
+        if one_piece or not text:
+            return text
+        parts = [text]
         while part := os.read(handle, 65536):
             parts.append(part)
         return b"".join(parts)
@@ -148,11 +198,14 @@ def _attempt(call: Callable[[], None]) -> bool:
     return True
 
 
-@cache
 def adopt_orphans() -> bool:
     """Makes orphans of our bots our own children, so that they can be reaped wherever init does not. Linux only."""
-    if sys.platform != "linux":
-        return False
+    return sys.platform == "linux" and _adopt_orphans_of(os.getpid())
+
+
+@cache
+def _adopt_orphans_of(_pid: int) -> bool:
+    """The kernel is asked once by each process: a child that was forked does not inherit it."""
     import ctypes
 
     return bool(ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0)
@@ -174,8 +227,15 @@ class ProcessTree:
         self._born = first.started if first else 0
 
     def look(self, everything: dict[int, Process] | None = None) -> list[Process]:
-        """Finds the bot's processes in a picture of the system (a new one by default), dead ones included."""
+        """Finds the bot's processes in a picture of the system (a new one by default), dead ones included.
+
+        The picture may hold this process and its `descendants` alone; what was known before is then looked at by itself.
+        """
         everything = processes() if everything is None else everything
+        for pid in self.known.keys() - everything.keys():
+            one = process(pid)
+            if one is not None:
+                everything[pid] = one
         # A process of an earlier look counts only if it is still the same one, not a new owner of its number.
         known = {pid for pid, old in self.known.items() if pid in everything and everything[pid].started == old.started}
         known |= {one.pid for one in everything.values() if one.pid == self.root or self._bears_our_sign(one)}

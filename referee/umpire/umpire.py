@@ -90,6 +90,21 @@ class Umpire:
         self._charge(seat, charged_us)
         return self._proceed(self._apply(action, []))
 
+    def follow(self, actions: Sequence[Action]) -> list[Output]:
+        """Carries out legal actions of this deal, as if each seat had answered its turn at once; returns what comes behind them.
+
+        The turns in between get their ids, and nobody sees them. What is legal is for the caller to know, and that
+        nobody's time is spent.
+        """
+        outputs: list[Output] = []
+        for number, action in enumerate(actions):
+            if number:
+                self._turn_ids()
+            self._used = self._retry = 0
+            self._charge(self._deal.seat, 0)
+            self._apply(action, outputs)
+        return self._proceed(outputs)
+
     def malformed(self, turn_id: int, rule: str, sentence: str, raw: bytes, charged_us: int) -> list[Output]:
         """An answer to the open turn that holds no action; ``raw`` is kept for the record, 1 KiB at most."""
         turn = self.open

@@ -8,7 +8,12 @@ import pytest
 from referee.cards import PACK
 from referee.check.plan import clock
 from referee.check.position import Position, PositionError, Setting, seat_at
-from referee.rules import variant
+from referee.check.sampling import sample, seat_counts
+from referee.rules import Game, variant, variant_names
+from referee.rules.rulebook import clauses_of
+from referee.rules.state import DealState
+from referee.umpire.umpire import Umpire
+from referee.umpire.view import Turn
 from tests.helpers import seeded, shuffled
 
 PITCH = variant("auction-pitch")
@@ -68,6 +73,30 @@ def test_without_a_number_the_decision_counts_what_the_seat_did() -> None:
     umpire, seat, _ = seat_at(position, setting())
     assert umpire.open is not None
     assert umpire.open.decision == position.own_past(seat) == position.turn().decision
+
+
+@pytest.mark.parametrize("name", variant_names())
+def test_an_umpire_at_a_position_is_as_if_every_turn_before_had_been_answered(name: str) -> None:
+    rules = variant(name)
+    for position in sample(rules, seat_counts(rules), [clause.id for clause in clauses_of(rules)], seed="s", looks=200):
+        stated, _, outputs = seat_at(position, setting())
+        played, _, _ = seat_at(position, setting(), ask_from=0)
+        for action in position.actions:
+            assert played.open is not None
+            last = played.answer(played.open.turn_id, action, 0)
+        assert state_of(stated) == state_of(played)
+        assert not position.actions or len(outputs) == len(last) == 1
+
+
+def state_of(umpire: Umpire) -> dict[str, object]:
+    """Everything that an umpire knows, but for the functions that it was given."""
+    state = {name: value for name, value in vars(umpire).items() if name not in ("_packs", "_turn_ids", "_fallback")}
+    assert umpire.deal is not None
+    assert umpire.open is not None
+    state["open"] = {name: getattr(umpire.open, name) for name in Turn.__slots__} | {"legal": list(umpire.open.legal)}
+    state["deal"] = {name: getattr(umpire.deal, name) for name in DealState.__slots__}
+    state["game"] = {name: getattr(umpire.game, name) for name in Game.__slots__}
+    return state
 
 
 def test_a_position_after_the_last_card_asks_nothing() -> None:

@@ -7,9 +7,22 @@ import sys
 
 import pytest
 
+from referee.sandbox import process_tree
 from referee.sandbox.launch import ResourceLimits
 from referee.sandbox.limits import limited
-from referee.sandbox.process_tree import MARKER, Process, brand_of, marker_of, process, processes, send, with_kin
+from referee.sandbox.process_tree import (
+    MARKER,
+    Process,
+    ProcessMarks,
+    ProcessTree,
+    brand_of,
+    descendants,
+    marker_of,
+    process,
+    processes,
+    send,
+    with_kin,
+)
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are looked at in /proc: Linux only")
 
@@ -39,6 +52,50 @@ def test_a_number_that_has_a_new_owner_is_safe() -> None:
         assert send(one, signal.SIGKILL)
         assert child.wait() == -signal.SIGKILL
         assert not send(one, signal.SIGKILL)
+
+
+FAMILY = f"""
+import subprocess, sys, threading
+def start(code):
+    return subprocess.Popen([sys.executable, "-c", code], stdin=sys.stdin, stdout=subprocess.PIPE, start_new_session=True)
+held, kept = {HELD!r}, []
+threading.Thread(target=lambda: (kept.append(start(held)), threading.Event().wait()), daemon=True).start()
+while not kept: pass
+leaves = "import subprocess, sys; print(subprocess.Popen([sys.executable, '-c', sys.argv[1]], stdout=subprocess.DEVNULL).pid, flush=True)"
+orphan = subprocess.run([sys.executable, "-c", leaves, "import sys; sys.stdin.read()"], stdout=subprocess.PIPE, text=True)
+print(kept[0].pid, int(orphan.stdout), flush=True)
+sys.stdin.read()
+"""
+
+
+def test_our_descendants_are_those_of_every_thread_and_all_orphans_of_these() -> None:
+    with subprocess.Popen([sys.executable, "-c", FAMILY], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        assert child.stdout is not None
+        assert descendants().keys() >= {os.getpid(), child.pid}
+        of_a_thread, orphan = map(int, child.stdout.readline().split())
+        ours = descendants()
+        assert ours.keys() >= {os.getpid(), child.pid, of_a_thread, orphan}
+        assert ours[orphan].parent == os.getpid()
+        assert 1 not in ours
+        assert os.getppid() not in ours
+        child.communicate()
+        for one in (orphan, of_a_thread):  # that one too has lost its parent
+            os.waitpid(one, 0)
+    assert not {child.pid, of_a_thread, orphan} & descendants().keys()
+
+
+def test_where_the_kernel_tells_no_children_all_processes_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process_tree, "_tells_children", lambda: False)
+    assert descendants().keys() >= {os.getpid(), os.getppid()}
+
+
+def test_a_look_misses_no_process_that_was_known_before() -> None:
+    with subprocess.Popen([sys.executable, "-c", HELD], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        tree = ProcessTree(child.pid, ProcessMarks(1, "m.2"))
+        assert [one.pid for one in tree.look()] == [child.pid]
+        assert [one.pid for one in tree.look({})] == [child.pid]
+        child.communicate()
+    assert tree.look({}) == []
 
 
 def test_brand_and_marker_are_read_from_any_process() -> None:
