@@ -448,17 +448,21 @@ class JoinTerms:
 class BotStream:
     """One stream of a connection; the server says by ``cut`` and ``unread`` what it is on the wire.
 
-    ``wake`` tells its writer that something may be ready; once it is ``over``, its writer comes to its end. Until the
-    connection has joined, ``opened_us`` is when it connected by this stream, or by one before that it did not join by, and
-    ``starved_us`` how long it had waited for a processor until then.
+    Nothing more is sent once it is ``over``. Until the connection has joined, ``opened_us`` is when it connected by this
+    stream, or by one before that it did not join by, and ``starved_us`` how long it had waited for a processor until then.
     """
 
     def __init__(self) -> None:
-        self.wake = asyncio.Event()
         self.farewell: wire.Farewell | None = None
         self.over = False
         self.opened_us = self.starved_us = 0
         self._taken, self._unread_us, self._unread_starved_us = -1, 0, 0
+
+    def wake(self) -> None:
+        """Something may be ready for it: it is written when what is being done now is done."""
+
+    def write(self) -> None:
+        """Writes what is ready for it."""
 
     def cut(self) -> None:
         """Ends it at once."""
@@ -478,13 +482,13 @@ class BotStream:
     def close(self) -> None:
         """Nothing more is to be sent on this stream."""
         self.over = True
-        self.wake.set()
+        self.wake()
 
     def dismiss(self, reason: wire.FarewellReason.ValueType, sentence: str) -> None:
         """Says farewell on this stream; nothing else is sent after it. Only the first farewell counts."""
         if self.farewell is None:
             self.farewell = wire.Farewell(reason=reason, sentence=sentence)
-            self.wake.set()
+            self.wake()
 
     def lies_unread(self, passed_us: int, starved_us: int, patience_us: int) -> bool:
         """Whether a message has waited for the bot to read it for longer than that, after so much time more.
@@ -856,7 +860,7 @@ class BotConnection:
         )
         self._asked_or_idle()
         self.stateful, self.version = join.stateful, _clean(join.version)
-        stream.wake.set()
+        stream.wake()
         self.ready.set()
 
     def _refuse(self, stream: BotStream, refusal: str, sentence: str = "") -> None:

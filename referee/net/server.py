@@ -29,6 +29,7 @@ from referee.net.connection import (
 )
 from referee.net.games_in_play import GamesInPlay
 from referee.net.http2 import Budget, CallHandler, Http2Connection, Http2Server, Http2Service, RpcCall, Status
+from referee.net.send_queue import PAUSE_US, SendQueue
 from referee.net.stalls import Cause, PressureSample, Stall, cause_of, crowding, guilty_of, waits
 from referee.protocol import wire
 from referee.sandbox.process_tree import descendants
@@ -56,7 +57,6 @@ _YOUNG_S = 2.0
 _BURST, _UNITS_A_SECOND = 4_000, 500.0
 _TICK_S = 0.05
 _PARTING_S = 2.0
-_LINGER_S = 0.003
 _STALL_US = 20_000
 NO_CONTEST_STALL_US = 250_000
 _NEVER_US = 1 << 62
@@ -181,7 +181,8 @@ class GameServer:
         self._by_session: dict[TurnSession, BotConnection] = {}
         self.at_home: set[BotConnection] = set()
         self._queueing: dict[BotConnection, None] = {}
-        self._lingering: set[BotConnection] = set()
+        self._queue = SendQueue()
+        self._heard, self._looking = 0, False
         self._budgets: dict[BotConnection, Budget] = {}
         self._streams: set[asyncio.Task[None]] = set()
         self._ticked_us = 0
@@ -202,35 +203,50 @@ class GameServer:
         self.connections.pop(connection, None)
         self._by_session.pop(connection.session, None)
         self._queueing.pop(connection, None)
+        self._queue.remove(connection.session)
         self._budgets.pop(connection, None)
         self.at_home.discard(connection)
 
     def pump(self) -> None:
-        """Wakes the writers of the sessions that have something to send.
-
-        A few turns wait a moment for company while other bots are thinking: a message costs ten times a decision. A
-        turn for which nothing else can come waits for nothing.
-        """
-        touched = self.games_in_play.touched
+        """Sends what is to be sent now, and looks again as soon as nothing is left to be judged."""
+        touched, queue = self.games_in_play.touched, self._queue
+        now = monotonic_us() if touched or queue else 0
         while touched:
             session = touched.pop()
             connection = self._by_session.get(session)
-            if connection is None or connection.stream is None or session.open:
-                continue
-            company = min(session.max_in_flight // 2, session.games // 4)
-            if not session.waiting or len(session.waiting) >= company or self._all_idle():
-                connection.stream.wake.set()
-            elif connection not in self._lingering:
-                self._lingering.add(connection)
-                asyncio.get_running_loop().call_later(_LINGER_S, self._sent_on, connection)
+            if connection is None or connection.stream is None or not connection.ready.is_set() or session.open:
+                queue.remove(session)
+            elif queue.put(session, now):
+                connection.stream.write()
+        if queue:
+            self._send_on(queue.overdue(now))
+            if not any(session.open for session in self._by_session):  # then nothing else can come
+                self._send_on(queue.idle(0, now))
+            if queue and not self._looking:
+                self._look_later(0)
 
-    def _all_idle(self) -> bool:
-        return not any(session.open for session in self._by_session)
+    def _look_later(self, seconds: float) -> None:
+        """Asks in a while whether the referee has nothing to do. A timer goes off after everything that is there to be read."""
+        self._looking = True
+        asyncio.get_running_loop().call_later(seconds, self._look_for_idleness, self._heard)
 
-    def _sent_on(self, connection: BotConnection) -> None:
-        self._lingering.discard(connection)
-        if connection.stream is not None:
-            connection.stream.wake.set()
+    def _look_for_idleness(self, heard: int) -> None:
+        """Sends something if no message has come since; as long as any waits to be sent, looks again."""
+        queue, pause = self._queue, 0.0
+        self._looking = False
+        if heard == self._heard:
+            busy = sum(1 for session in self._by_session if session.open)
+            if not self.asked_at_once or busy < self.asked_at_once:
+                self._send_on(queue.idle(busy, monotonic_us()))
+            pause = PAUSE_US / 1e6
+        if queue:
+            self._look_later(pause)
+
+    def _send_on(self, sessions: Sequence[TurnSession]) -> None:
+        for session in sessions:
+            connection = self._by_session.get(session)
+            if connection is not None and connection.stream is not None:
+                connection.stream.write()
 
     @contextlib.asynccontextmanager
     async def serve(
@@ -334,6 +350,10 @@ class GameServer:
             guilty = guilty_of(cause, before, after, stall, meters)
             crowds = crowding(before, after, meters)
         self._stalls.append(Stall(since, now, cause, guilty, crowding=crowds))
+
+    def heard(self) -> None:
+        """A bot has said something: as long as they do, the referee has something to do."""
+        self._heard += 1
 
     def tick(self) -> None:
         """Looks at every clock."""
@@ -443,6 +463,7 @@ class GameServer:
         if not connection.session.waiting and stream.unread() is not None:
             return None
         try:
+            self._queue.remove(connection.session)
             response = connection.flush(monotonic_us())
             if response is None:
                 return None
@@ -479,7 +500,7 @@ class GameServer:
         """Wakes the bots that queue for a place among those that think."""
         for connection in tuple(self._queueing):
             if connection.stream is not None:
-                connection.stream.wake.set()
+                connection.stream.wake()
 
 
 class Endpoint(Http2Service, ConnectionObserver):
@@ -563,7 +584,10 @@ class _Play(BotStream, CallHandler):
     def __init__(self, server: GameServer, connection: BotConnection, call: RpcCall) -> None:
         super().__init__()
         self._server, self._connection, self._call = server, connection, call
-        self._ended: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._loop = asyncio.get_running_loop()
+        self._ended: asyncio.Future[str] = self._loop.create_future()
+        self._parted: asyncio.Future[None] = self._loop.create_future()
+        self._woken = self._greeted = False
         self._error: BaseException | None = None
 
     def begin(self) -> Coroutine[Any, Any, None] | None:
@@ -588,8 +612,34 @@ class _Play(BotStream, CallHandler):
         self._end("ended")
 
     def room(self) -> None:
-        """The bot has read all that it was sent."""
-        self.wake.set()
+        """The bot has read all that it was sent: what holds no turn may follow."""
+        self._server.games_in_play.touched.add(self._connection.session)
+        self._server.pump()
+
+    def wake(self) -> None:
+        """Something may be ready for it: it is written when what is being done now is done."""
+        if not self._woken:
+            self._woken = True
+            self._loop.call_soon(self.write)
+
+    def write(self) -> None:
+        """Writes what is ready for it; after a farewell, nothing more. An error of the referee ends the stream."""
+        self._woken = False
+        if self.over or self._parted.done():
+            return
+        connection, parting = self._connection, self.farewell is not None
+        try:
+            if not self._greeted and not parting and self is connection.stream and connection.ready.is_set():
+                self._greeted = True
+                self._call.send(wire.PlayResponse(joined=connection.greeting()).SerializeToString())
+            data = self._server.next_message(connection, self)
+            if data is not None:
+                self._call.send(data)
+        except Exception as error:  # noqa: BLE001  # told by _run
+            self._error = error
+            self._end("failed")
+        if parting:
+            self._parted.set_result(None)
 
     def _end(self, how: str) -> None:
         if not self._ended.done():
@@ -602,6 +652,7 @@ class _Play(BotStream, CallHandler):
             return
         try:
             server.look()
+            server.heard()
             connection.receive(self, data)
             server.games_in_play.touched.add(connection.session)  # it may be idle now, with turns waiting
             server.made_room()
@@ -612,13 +663,12 @@ class _Play(BotStream, CallHandler):
 
     async def _run(self) -> None:
         call, connection, server = self._call, self._connection, self._server
-        writer: asyncio.Future[Any] = asyncio.ensure_future(self._write())
-        ended: asyncio.Future[Any] = self._ended
+        ends: set[asyncio.Future[Any]] = {self._ended, self._parted}
         try:
-            await asyncio.wait({ended, writer}, return_when=asyncio.FIRST_COMPLETED)
-            if not self._ended.done() and writer.exception() is None:
+            await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
+            if not self._ended.done():
                 await asyncio.wait({self._ended}, timeout=_PARTING_S)  # a moment after the farewell
-            error = self._error or (writer.exception() if writer.done() else None)
+            error = self._error
             if error is not None:
                 _LOG.error("a stream of %s ends by an error of the referee", connection.terms.name, exc_info=error)
                 connection.spoiled()
@@ -628,7 +678,6 @@ class _Play(BotStream, CallHandler):
             connection.disconnect(self)
             server.made_room()
             server.pump()
-            writer.cancel()
         cut = self._ended.done() and self._ended.result() == "cut"
         last_words = _LastWords()
         call.answer_by(last_words)
@@ -641,21 +690,6 @@ class _Play(BotStream, CallHandler):
             call.finish(Status.UNAVAILABLE, "the referee has ended this stream")
         else:
             call.finish(Status.OK)
-
-    async def _write(self) -> None:
-        await self.wake.wait()
-        if self.farewell is None and not self.over:
-            self._call.send(wire.PlayResponse(joined=self._connection.greeting()).SerializeToString())
-        while not self.over:
-            last = self.farewell is not None
-            data = self._server.next_message(self._connection, self)
-            if data is None:
-                self.wake.clear()
-                await self.wake.wait()
-                continue
-            self._call.send(data)
-            if last:
-                return
 
 
 class _LastWords(CallHandler):

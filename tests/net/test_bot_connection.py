@@ -25,11 +25,14 @@ JOIN = wire.Join(name="bot", max_in_flight=64)
 
 
 class Stream(BotStream):
-    """A stream that knows how often it was cut."""
+    """A stream that knows how often it was cut, and told to write."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.cuts = 0
+        self.cuts = self.wakings = 0
+
+    def wake(self) -> None:
+        self.wakings += 1
 
     def cut(self) -> None:
         self.cuts += 1
@@ -94,7 +97,7 @@ def test_a_join_makes_the_connection_ready_and_greets_it() -> None:
     )
     connection = desk.connection
     assert connection.ready.is_set()
-    assert stream.wake.is_set()
+    assert stream.wakings == 1
     assert (connection.stateful, connection.session.wants_notices, connection.version) == (True, True, "1.2[31m")
     greeting = connection.greeting()
     assert (greeting.name, greeting.slot, greeting.move_ms) == ("careful", 0, 1000)

@@ -21,8 +21,9 @@ from referee.protocol import wire
 from referee.rules.conduct_clauses import STRAYS
 from referee.umpire.faults import Fault
 from tests.program import PATIENCE
-from tests.served_games import JOIN, Code, ServedGames, dial, end_of, hear, play_on, say, tell, until
+from tests.served_games import JOIN, LONG, Code, ServedGames, dial, end_of, hear, play_on, say, tell, until
 from tests.tls import CERTIFICATE, write_pair
+from tests.umpires import new_umpire
 
 # Who is let in
 
@@ -312,3 +313,43 @@ def test_a_process_that_served_exits_by_itself(tmp_path: Path) -> None:
     done = subprocess.run(argv, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
     assert "Traceback" not in done.stderr
+
+
+# When turns are sent
+
+
+def test_a_few_turns_wait_while_others_may_bring_more_and_go_out_when_the_referee_has_nothing_to_do(
+    tmp_path: Path,
+) -> None:
+    """With forty games of four bots, the second bot is asked at once; who has read something is not sent more by that."""
+    sent: list[int] = []
+
+    async def story(served: ServedGames) -> None:
+        bots = [served.connection(name) for name in "abcd"]
+        async with contextlib.AsyncExitStack() as stack:
+            calls = []
+            for bot in bots:
+                endpoint = await stack.enter_async_context(served.endpoint(bot))
+                calls.append(await stack.enter_async_context(dial(endpoint, bot.token)))
+                await say(calls[-1], JOIN)
+                assert (await hear(calls[-1])).HasField("joined")
+            sessions = [bot.session for bot in bots]
+            for number in range(40):
+                first = 0 if number < 30 else 1 if number < 35 else 2
+                umpire = new_umpire(number, seats=4, limits=LONG)
+                served.book.games_in_play.open(umpire, [sessions[(seat + first - 1) % 4] for seat in range(4)])
+            served.server.pump()
+            for bot in bots:
+                assert bot.stream is not None
+                bot.stream.room()  # type: ignore[attr-defined]
+            sent.extend(len(one.open) for one in sessions)
+            await until(lambda: all(one.open for one in sessions[:3]))
+            assert not sessions[3].waiting
+            for one, call in zip(sessions[:3], calls[:3], strict=True):
+                message = await hear(call)
+                while not message.turns:
+                    message = await hear(call)
+                assert {turn.turn_id for turn in message.turns} == set(one.open)
+
+    tell(tmp_path, story)
+    assert sent == [30, 0, 0, 0]

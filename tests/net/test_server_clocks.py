@@ -342,9 +342,10 @@ def test_a_message_that_waited_during_a_stall_is_not_charged_with_it(
         connection._clock = lambda: now
         endpoint = server.Endpoint(served.server, None, None)
         play = server._Play(served.server, connection, RpcCall(Http2Connection(endpoint._listener, None), 1, {}))
+        play.write = lambda: None  # nobody is there to read it
         play.begin().close()
         play.message(JOIN.SerializeToString())
-        served.deal(1, connection, connection)
+        served.book.games_in_play.open(new_umpire(1), [connection.session] * 2)
         message = connection.session.flush(now)
         now += 9_001_000
         served.server.due_us = now - 9_000_000
