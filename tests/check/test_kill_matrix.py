@@ -4,23 +4,22 @@ The bots are listed in docs/testing.md; ``python -m tests.check.zoo.write_matrix
 """
 
 import asyncio
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from referee.check.judge import CheckExit, Verdict
-from referee.check.plan import Plan, clock
+from referee.check.plan import clock
 from referee.check.replay import ReplayOutcome, replay
 from referee.check.requirements import Selection
 from referee.check.results import EventLog
-from referee.check.run import Outputs
 from referee.check.witness import read_witnesses
 from referee.rules import variant, variant_names
 from referee.rules.conduct_clauses import WHOLE_BOOK
 from referee.rules.rulebook import Level, clauses_of
 from tests.check.helpers import broken, examined, zoo_plan
+from tests.check.zoo.checked import faulty_checked, faulty_plan
 from tests.check.zoo.good import GOOD
 from tests.check.zoo.mutants import MUTANTS
 from tests.check.zoo.wires import ODD, WIRE_MUTANTS
@@ -35,25 +34,6 @@ ODD_GAMES = {
     "asynchronous": "partnership-pitch",
 }
 """Games in which clients that speak oddly are checked, where it is not Auction Pitch."""
-SHORT = clock(1_000)
-"""For bots that hang: each silence costs as much."""
-
-SPECIAL: dict[str, dict[str, Any]] = {
-    "renege-after-199-deals": {"deals": 400},
-    "uses-up-its-game": {"limits": replace(clock(10_000), game_us=2_000_000), "deals": 0, "seconds": 0.0},
-    "never-answers": {"limits": SHORT, "lives": 3},
-    "never-answers-as-dealer": {"limits": SHORT, "lives": 3},
-    "dozes-off-now-and-then": {"limits": SHORT, "lives": 3},
-    "dozes-off-seldom": {"limits": SHORT, "lives": 3},
-    "forgets-one-turn": {"limits": SHORT, "lives": 3},
-    "answers-only-the-first": {"limits": SHORT, "lives": 3},
-    "waits-for-the-beginning": {"limits": SHORT, "lives": 3},
-    "never-names-trump": {"limits": SHORT, "lives": 3},
-    "cuts-batches": {"limits": SHORT, "lives": 3},
-    "loses-the-last-of-a-mixture": {"limits": SHORT, "lives": 3},
-    "lingers-after-farewell": {"limits": SHORT, "lives": 3},
-}
-
 UNSAYABLE = {"AF-TRUMP-002": "a fifth suit cannot be said on the wire: it is AF-PROTO-003"}
 """MUST clauses that no bot can break, and why."""
 
@@ -62,41 +42,27 @@ def needs_lives(rule: str) -> bool:
     return rule.split("-")[1] not in GAME_AREAS
 
 
-def plan_for(file: str, name: str, folder: Path, *, as_if: str = "") -> Plan:
-    """The check of a faulty bot in its own game; ``as_if`` names the faulty bot that a good one stands in for."""
-    faulty = as_if or name
-    mutant = MUTANTS.get(faulty) or WIRE_MUTANTS[faulty]
-    games = (variant(mutant.game).with_rules(getattr(mutant, "house_rules", {})),)
-    return zoo_plan(file, name, folder, **({"games": games, "lives": 3} | SPECIAL.get(faulty, {})))
-
-
-def found_of(file: str, name: str, folder: Path) -> set[str]:
-    """The rules that a faulty bot is found to break. Its witnesses are in ``failures``."""
-    report = examined(plan_for(file, name, folder), strict=True, outputs=Outputs(folder / "failures", command=name))
-    assert report.exit_code is CheckExit.FAILS
-    return broken(report)
-
-
-def check_replays(file: str, name: str, folder: Path) -> None:
-    """Every witness fails again with the bot as it is, and with a fixed one it does not."""
+def check_matrix(file: str, name: str, folder: Path, rule: str) -> None:
+    """It is found to break its own rule and no other; every witness fails again with it, and with a fixed bot it does not."""
+    found = faulty_checked(file, name, folder)
+    assert found.exit_code is CheckExit.FAILS
+    assert found.broken == {rule}
     witnesses = read_witnesses(folder / "failures")
-    again = asyncio.run(replay(plan_for(file, name, folder), witnesses, EventLog()))
+    again = asyncio.run(replay(faulty_plan(file, name, folder), witnesses, EventLog()))
     assert {one.answer for one in again} == {ReplayOutcome.STILL_FAILS}, again
-    mended = plan_for("good.py", "any-legal", folder, as_if=name)
+    mended = faulty_plan("good.py", "any-legal", folder, as_if=name)
     then = asyncio.run(replay(mended, witnesses, EventLog()))
     assert {one.answer for one in then} == {ReplayOutcome.FIXED}, then
 
 
 @pytest.mark.parametrize("name", MUTANTS)
 def test_a_mutant_fails_its_own_rule_and_no_other_and_again_until_it_is_mended(name: str, tmp_path: Path) -> None:
-    assert found_of("mutants.py", name, tmp_path) == {MUTANTS[name].rule}, MUTANTS[name].about
-    check_replays("mutants.py", name, tmp_path)
+    check_matrix("mutants.py", name, tmp_path, MUTANTS[name].rule)
 
 
 @pytest.mark.parametrize("name", WIRE_MUTANTS)
 def test_so_does_a_client_that_speaks_wrongly(name: str, tmp_path: Path) -> None:
-    assert found_of("wires.py", name, tmp_path) == {WIRE_MUTANTS[name].rule}, WIRE_MUTANTS[name].about
-    check_replays("wires.py", name, tmp_path)
+    check_matrix("wires.py", name, tmp_path, WIRE_MUTANTS[name].rule)
 
 
 @pytest.mark.parametrize("name", GOOD)

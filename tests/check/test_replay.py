@@ -9,14 +9,14 @@ import pytest
 
 from referee.check.replay import ReplayOutcome, replay
 from referee.check.results import EventLog
-from referee.check.run import Outputs
 from referee.check.runner import CheckRunner
 from referee.check.witness import WitnessError, read_witness, read_witnesses
-from tests.check.helpers import ANY_LEGAL, bot, examined, plan_of, zoo_plan
+from tests.check.helpers import ANY_LEGAL, bot, plan_of, zoo_plan
+from tests.check.zoo.checked import faulty_checked
 
 
-def witnesses(name: str, folder: Path, file: str = "mutants.py", **more: Any) -> list[Path]:
-    examined(zoo_plan(file, name, folder, **({"lives": 3} | more)), outputs=Outputs(folder / "failures", command=name))
+def witnesses(name: str, folder: Path, file: str = "mutants.py") -> list[Path]:
+    faulty_checked(file, name, folder)
     return sorted((folder / "failures").glob("AF-*.json"))
 
 
@@ -77,7 +77,7 @@ def test_what_matters_stays_in(tmp_path: Path) -> None:
 
 
 def test_a_breach_that_needs_a_long_life_is_said_to_need_it_and_is_shown_by_the_same_run(tmp_path: Path) -> None:
-    (path,) = witnesses("renege-after-199-deals", tmp_path, deals=400)
+    (path,) = witnesses("renege-after-199-deals", tmp_path)
     assert json.loads(path.read_text("utf-8"))["needs"] == "the history of its game"
     again = show(path, zoo_plan("mutants.py", "renege-after-199-deals", tmp_path))
     assert again.answer is ReplayOutcome.STILL_FAILS
