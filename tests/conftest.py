@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 from functools import cache
 from typing import Final
@@ -12,6 +13,11 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.shared import FOLDER
+
+# Bytecode is kept, whatever the environment says: else each worker rewrites the assertions of all tests (a quarter of a
+# minute of a processor), and each of the thousand processes that they start compiles the program anew.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 CI: Final = os.environ.get("CI", "").lower() == "true"
 
