@@ -62,7 +62,7 @@ class ServedGames(ServerObserver):
         self.wrong.append(sentence)
 
     def connection(self, name: str, move_us: int = 10 * MOVE_US) -> BotConnection:
-        told = JoinTerms(name, 0, ("auction-pitch",), wire.Joined(), move_us)
+        told = JoinTerms(name=name, slot=0, variants=("auction-pitch",), joined=wire.Joined(), move_us=move_us)
         connection = BotConnection(f"token-of-{name}", told, self.book.games_in_play.answered, monotonic_us)
         connection.observe(Told(self, connection))
         self.connections.append(connection)

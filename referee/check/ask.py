@@ -80,17 +80,17 @@ def _moment(umpire: Umpire, number: int, done: int, seeds: tuple[int, ...]) -> M
     _play(deal, log.actions[:done], decisions)
     seat = deal.seat
     position = Position(
-        spec.rules,
-        spec.seats,
-        log.dealer,
-        tuple(log.pack),
-        tuple(log.actions[:done]),
-        tuple(game.scores),
-        tuple(game.set_backs),
-        number,
-        decisions[seat],
-        seeds[seat] if seeds else 0,
-        "game",
+        rules=spec.rules,
+        seats=spec.seats,
+        dealer=log.dealer,
+        pack=tuple(log.pack),
+        actions=tuple(log.actions[:done]),
+        scores=tuple(game.scores),
+        set_backs=tuple(game.set_backs),
+        deal=number,
+        decision=decisions[seat],
+        bot_seed=seeds[seat] if seeds else 0,
+        origin="game",
     )
     return Moment(position, seat, log.actions[done])
 

@@ -182,7 +182,12 @@ def _turns_of(probe: Probe) -> Iterator[Position]:
     """The turns behind the bot's first in the first deal of a game."""
     umpire, log = probe.umpire, probe.umpire.deals[0]
     start = Position(
-        umpire.spec.rules, umpire.spec.seats, log.dealer, tuple(log.pack), (), bot_seed=umpire.spec.chairs[0].bot_seed
+        rules=umpire.spec.rules,
+        seats=umpire.spec.seats,
+        dealer=log.dealer,
+        pack=tuple(log.pack),
+        actions=(),
+        bot_seed=umpire.spec.chairs[0].bot_seed,
     )
     deal, own = Deal(start.rules, start.seats, start.dealer, start.pack), 0
     for number, action in enumerate(log.actions):

@@ -18,7 +18,7 @@ class CaseError(ValueError):
     """A case that cannot come about or is garbled; the message names the file, the case and the remedy."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PositionCase:
     """One case of a file."""
 
@@ -37,7 +37,15 @@ class PositionCase:
         """The case under these rules; raises ``CaseError`` if it cannot come about."""
         try:
             pack = stack(rules, [parse_cards(hand) for hand in self.hands], self.dealer, parse_cards(self.stock))
-            start = Position(rules, self.seats, self.dealer, pack, (), self.scores, origin=self.id)
+            start = Position(
+                rules=rules,
+                seats=self.seats,
+                dealer=self.dealer,
+                pack=pack,
+                actions=(),
+                scores=self.scores,
+                origin=self.id,
+            )
             position = replace(start, actions=tuple(_actions(start, self.said)))
             position.reached()
         except (CardError, PositionError, ValueError) as error:
@@ -74,16 +82,16 @@ def _read(file: str, text: str) -> Iterator[PositionCase]:
 def _case(entry: Mapping[str, Any]) -> PositionCase:
     seats = int(entry["seats"])
     return PositionCase(
-        entry["id"],
-        entry["title"],
-        tuple(entry["clauses"]),
-        tuple(entry["variants"]),
-        seats,
-        int(entry.get("dealer", seats - 1)),
-        tuple(entry.get("hands", ())) or ("",) * seats,
-        entry.get("stock", ""),
-        tuple(entry.get("said", ())),
-        tuple(entry.get("scores", ())),
+        id=entry["id"],
+        title=entry["title"],
+        clauses=tuple(entry["clauses"]),
+        variants=tuple(entry["variants"]),
+        seats=seats,
+        dealer=int(entry.get("dealer", seats - 1)),
+        hands=tuple(entry.get("hands", ())) or ("",) * seats,
+        stock=entry.get("stock", ""),
+        said=tuple(entry.get("said", ())),
+        scores=tuple(entry.get("scores", ())),
     )
 
 

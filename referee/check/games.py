@@ -43,7 +43,7 @@ class AnswerBatch:
     positions: tuple[Position, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CheckGame:
     """A game to be played. ``master`` and ``number`` fix its packs and the chance of the other seats.
 
@@ -64,7 +64,7 @@ class CheckGame:
     hold_at: int | None = None
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(eq=False, slots=True, kw_only=True)
 class Probe:
     """One game in which the bot is asked. ``once``: only for this decision; ``done`` when nothing more will come.
 
@@ -112,7 +112,7 @@ class Probe:
         return GamePrefix.of(self.umpire, self.seat, self.position)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeAnswer:
     """One answer of the bot: what it did, what it could have broken, and what it broke.
 
@@ -134,7 +134,7 @@ class ProbeAnswer:
     causes: frozenset[Cause] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeTimeout:
     """A turn that was not answered in time, and those that it was sent with: ``company`` was unanswered too.
 
@@ -188,7 +188,15 @@ class CheckGames(GamesInPlay, GameObserver):
         if perturbation is not None and perturbation.big:
             position, setting = _at_the_end_of_figures(position), replace(setting, ids=big_id)
         umpire, seat, outputs = seat_at(position, setting)
-        probe = Probe(umpire, seat, phase, position.origin, True, perturbation, position)
+        probe = Probe(
+            umpire=umpire,
+            seat=seat,
+            phase=phase,
+            origin=position.origin,
+            once=True,
+            perturbation=perturbation,
+            position=position,
+        )
         probe.stated = umpire.decisions[seat] > 0
         self._seat(probe, outputs, [])
         return probe
@@ -199,14 +207,23 @@ class CheckGames(GamesInPlay, GameObserver):
         For a bot that must have played the history. Where it leaves the path, the others play as the house does.
         """
         umpire, seat, outputs = seat_at(position, self._setting, ask_from=0)
-        probe = Probe(umpire, seat, phase, position.origin, False, None, position, deals=1)
+        probe = Probe(
+            umpire=umpire,
+            seat=seat,
+            phase=phase,
+            origin=position.origin,
+            once=False,
+            perturbation=None,
+            position=position,
+            deals=1,
+        )
         self._seat(probe, outputs, list(position.actions))
         return probe
 
     def retrace(self, course: GamePrefix, phase: str) -> Probe:
         """Opens a game in which the bot is led through a game, to one turn behind its end."""
         umpire, outputs = course.lay(self._setting)
-        probe = Probe(umpire, course.seat, phase, "led", False, course=course)
+        probe = Probe(umpire=umpire, seat=course.seat, phase=phase, origin="led", once=False, course=course)
         self._seat(probe, outputs, [], partial(_as_then, umpire, course))
         return probe
 
@@ -219,7 +236,16 @@ class CheckGames(GamesInPlay, GameObserver):
         umpire.game = Game(match.rules, match.seats, match.dealer, match.scores)
         umpire.game.deals = match.closed
         origin = f"game {match.number + 1}"
-        probe = Probe(umpire, match.seat, phase, origin, False, deals=match.deals, match=match, ends_at=match.answers)
+        probe = Probe(
+            umpire=umpire,
+            seat=match.seat,
+            phase=phase,
+            origin=origin,
+            once=False,
+            deals=match.deals,
+            match=match,
+            ends_at=match.answers,
+        )
         self._seat(probe, umpire.start(), [], partial(_any_legal, seed))
         return probe
 
@@ -290,7 +316,19 @@ class CheckGames(GamesInPlay, GameObserver):
             violation = Violation(ruled.rule, ruled.sentence, ruled.legal)
         fault = ruled.fault if ruled is not None else None
         company, batch = len(message.answers), message.positions if violation else ()
-        heard = ProbeAnswer(probe, turn, action, violation, fault, open_to, company, position, courses, batch, causes)
+        heard = ProbeAnswer(
+            probe=probe,
+            turn=turn,
+            action=action,
+            violation=violation,
+            fault=fault,
+            breakable=open_to,
+            company=company,
+            position=position,
+            courses=courses,
+            batch=batch,
+            causes=causes,
+        )
         probe.answer = heard
         probe.answers += 1
         if probe.once:
@@ -343,7 +381,14 @@ class CheckGames(GamesInPlay, GameObserver):
         in_order = sent[answered:] == [one.turn.turn_id for one in left]
         probe.silent = True
         self.close(probe)
-        late = ProbeTimeout(position, company, self._batch(), max(len(sent), len(left)), max(answered, 0), in_order)
+        late = ProbeTimeout(
+            position=position,
+            company=company,
+            batch=self._batch(),
+            asked=max(len(sent), len(left)),
+            answered=max(answered, 0),
+            in_order=in_order,
+        )
         self.observer.silent(probe, late)
 
     def note_sent(self) -> None:

@@ -57,7 +57,7 @@ class DrawnCard:
         return f"{rank} of {_NAMES[self.text[1]]}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Seat:
     """A seat to draw: its place, what it is, and what it said."""
 
@@ -69,7 +69,7 @@ class Seat:
     wrong: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
     """A table to draw. ``height`` fits the hand below it, ``told`` says it in words."""
 
@@ -102,7 +102,16 @@ def picture_of(scene: Mapping[str, Any]) -> Picture:
     trump = f"{_SUITS[scene['trump'][0].upper()][0]} {scene['trump']}" if scene["trump"] else ""
     table = ", ".join(f"{seat_text(seat)} played {card}" for seat, card in scene["trick"])
     told = f"The table. {table + '. ' if table else ''}The bot held {scene['hand'] or 'nothing'} and answered {scene['did']}."
-    return Picture(seats, trick, hand, stranger, turned, trump, _HAND_Y + 10 + 78 * max(len(rows), 1), told)
+    return Picture(
+        seats=seats,
+        trick=trick,
+        hand=hand,
+        stranger=stranger,
+        turn_up=turned,
+        trump=trump,
+        height=_HAND_Y + 10 + 78 * max(len(rows), 1),
+        told=told,
+    )
 
 
 def _place(scene: Mapping[str, Any], seat: int, reach: float) -> tuple[float, float]:
@@ -122,7 +131,8 @@ def _seat(scene: Mapping[str, Any], number: int) -> Seat:
         words.append("partner")
     if any(scene["scores"]):
         words.append(f"score {scene['scores'][number]}")
-    return Seat(number, x, y, ", ".join(words), *_call(scene, number))
+    call, wrong = _call(scene, number)
+    return Seat(number=number, x=x, y=y, label=", ".join(words), call=call, wrong=wrong)
 
 
 def _call(scene: Mapping[str, Any], number: int) -> tuple[str, bool]:

@@ -24,7 +24,7 @@ class BaselineError(ValueError):
     """A baseline that cannot be used; the message names the file, the line and the remedy."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AcceptedBreach:
     """One accepted breach. ``line`` is where it stands in the file."""
 
@@ -118,7 +118,12 @@ def _excuse(path: Path, entry: dict[str, Any], line: int) -> AcceptedBreach:
         if not entry.get(name):
             raise BaselineError(f"{path}:{line}: {name} is missing: every accepted breach says which rule, and why")
     return AcceptedBreach(
-        entry["rule"], entry.get("variant", ""), entry["reason"], entry.get("issue", ""), entry.get("expires"), line
+        rule=entry["rule"],
+        variant=entry.get("variant", ""),
+        reason=entry["reason"],
+        issue=entry.get("issue", ""),
+        expires=entry.get("expires"),
+        line=line,
     )
 
 
@@ -154,7 +159,7 @@ FAILING: Final = frozenset({Verdict.FAIL, Verdict.ERROR, Verdict.FLAKY, Verdict.
 _ERRORS: Final = frozenset({Fault.CRASH, Fault.START_FAILED})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RuleVerdict:
     """The verdict on one requirement, with the figures behind it and why it is not a plain pass or fail.
 
@@ -225,23 +230,48 @@ def _row(score: ClauseCoverage, tally: Coverage, witnesses: Witnesses, stopped: 
     count, breaches = max(score.count, score.breaches), score.breaches
     witness = witnesses.of.get(key) if breaches else None
     if entry.clause.level is Level.INFO:
-        return RuleVerdict(entry, Verdict.INFO, 0, 0, "It tells what the referee does.")
+        return RuleVerdict(
+            requirement=entry,
+            verdict=Verdict.INFO,
+            opportunities=0,
+            breaches=0,
+            reason="It tells what the referee does.",
+        )
     if breaches:
-        return RuleVerdict(entry, _broken(score), count, breaches, witness=witness, hint=tally.hints.get(key, ""))
+        return RuleVerdict(
+            requirement=entry,
+            verdict=_broken(score),
+            opportunities=count,
+            breaches=breaches,
+            witness=witness,
+            hint=tally.hints.get(key, ""),
+        )
     if key in tally.flaky:
-        return RuleVerdict(entry, Verdict.FLAKY, count, 0, tally.flaky[key])
+        return RuleVerdict(
+            requirement=entry, verdict=Verdict.FLAKY, opportunities=count, breaches=0, reason=tally.flaky[key]
+        )
     if key in tally.waived:
-        return RuleVerdict(entry, Verdict.NOT_APPLICABLE, count, 0, tally.waived[key])
+        return RuleVerdict(
+            requirement=entry, verdict=Verdict.NOT_APPLICABLE, opportunities=count, breaches=0, reason=tally.waived[key]
+        )
     if score.unheard >= LEAST > count:
         why = _unreadable(tally)
-        return RuleVerdict(entry, Verdict.NOT_APPLICABLE, count, 0, f"It was asked {score.unheard} times, and {why}")
+        return RuleVerdict(
+            requirement=entry,
+            verdict=Verdict.NOT_APPLICABLE,
+            opportunities=count,
+            breaches=0,
+            reason=f"It was asked {score.unheard} times, and {why}",
+        )
     if score.least >= LEAST or (count and entry.id in ONLY_LONG):
-        return RuleVerdict(entry, Verdict.PASS, count, 0)
+        return RuleVerdict(requirement=entry, verdict=Verdict.PASS, opportunities=count, breaches=0)
     times = {0: "It never came up.", 1: "It came up once.", 2: "It came up twice."}[score.least]
     if count > score.least:
         times = f"{times[:-1]} in the least that every check asks, {count - score.least} times in what came after it."
     why = tally.why_not.get(key) or stopped
-    return RuleVerdict(entry, Verdict.UNTESTED, count, 0, f"{times} {why}".strip())
+    return RuleVerdict(
+        requirement=entry, verdict=Verdict.UNTESTED, opportunities=count, breaches=0, reason=f"{times} {why}".strip()
+    )
 
 
 def _broken(score: ClauseCoverage) -> Verdict:

@@ -18,7 +18,7 @@ FUTURE_EVENT: Final = 200 << 16 | 1 << 8 | 7
 BIGGEST: Final = 2**53 - 1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Perturbation:
     """One stimulus. ``change`` works on the whole message in which the perturbed turn stands, and on that turn.
 
@@ -108,21 +108,53 @@ def _put(field: Any, values: Iterable[int]) -> None:
 
 PERTURBATIONS: Final[Sequence[Perturbation]] = (
     Perturbation(
-        "unknown-fields", "AF-ROBUST-001", "fields that no version has, in the message and the turn", _unknown_fields
+        name="unknown-fields",
+        rule="AF-ROBUST-001",
+        about="fields that no version has, in the message and the turn",
+        change=_unknown_fields,
     ),
-    Perturbation("unknown-events", "AF-ROBUST-001", "events of an unknown kind in the history", _unknown_events),
-    Perturbation("unknown-ruling", "AF-ROBUST-004", "a ruling with an unknown fault, about no turn", _unknown_ruling),
-    Perturbation("late-ruling", "AF-ROBUST-004", "a ruling on a turn that it never saw", _ruling_on_a_late_answer),
-    Perturbation("unknown-notice", "AF-ROBUST-004", "notices of an unknown kind", _unknown_notice, notices_only=True),
     Perturbation(
-        "doubled-notices",
-        "AF-ROBUST-004",
-        "notices twice, and about a game it is not in",
-        _doubled_notices,
+        name="unknown-events",
+        rule="AF-ROBUST-001",
+        about="events of an unknown kind in the history",
+        change=_unknown_events,
+    ),
+    Perturbation(
+        name="unknown-ruling",
+        rule="AF-ROBUST-004",
+        about="a ruling with an unknown fault, about no turn",
+        change=_unknown_ruling,
+    ),
+    Perturbation(
+        name="late-ruling",
+        rule="AF-ROBUST-004",
+        about="a ruling on a turn that it never saw",
+        change=_ruling_on_a_late_answer,
+    ),
+    Perturbation(
+        name="unknown-notice",
+        rule="AF-ROBUST-004",
+        about="notices of an unknown kind",
+        change=_unknown_notice,
         notices_only=True,
     ),
-    Perturbation("largest-figures", "AF-ROBUST-006", "ids and seeds of 2^53-1, a late deal", _no_change, big=True),
-    Perturbation("deep-in-the-hole", "AF-ROBUST-006", "scores of -250, many set-backs", _scores_below_zero),
+    Perturbation(
+        name="doubled-notices",
+        rule="AF-ROBUST-004",
+        about="notices twice, and about a game it is not in",
+        change=_doubled_notices,
+        notices_only=True,
+    ),
+    Perturbation(
+        name="largest-figures",
+        rule="AF-ROBUST-006",
+        about="ids and seeds of 2^53-1, a late deal",
+        change=_no_change,
+        big=True,
+    ),
+    Perturbation(
+        name="deep-in-the-hole", rule="AF-ROBUST-006", about="scores of -250, many set-backs", change=_scores_below_zero
+    ),
 )
 """Every stimulus of a single turn."""
 

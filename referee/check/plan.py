@@ -23,7 +23,7 @@ def clock(move_ms: int, bank_ms: int = 0) -> TimeLimits:
     return TimeLimits(move_us, bank_ms * 1000, MOVES_A_GAME * move_us)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """One check of one bot.
 

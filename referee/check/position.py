@@ -25,7 +25,7 @@ class PositionError(ValueError):
     """A position that cannot come about; the message says at which action, and why."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
     """One decision. ``scores`` and ``set_backs`` are by side, before the deal; empty = all zero.
 
@@ -109,17 +109,17 @@ class Position:
         """The position that ``to_json`` wrote; raises ``PositionError``."""
         try:
             position = cls(
-                RuleSet.from_dict(data["rules"]),
-                int(data["seats"]),
-                int(data["dealer"]),
-                parse_cards(data["pack"]),
-                tuple(map(int, data["actions"])),
-                tuple(map(int, data["scores"])),
-                tuple(map(int, data["set_backs"])),
-                int(data["deal"]),
-                None if data["decision"] is None else int(data["decision"]),
-                int(data["bot_seed"]),
-                str(data["origin"]),
+                rules=RuleSet.from_dict(data["rules"]),
+                seats=int(data["seats"]),
+                dealer=int(data["dealer"]),
+                pack=parse_cards(data["pack"]),
+                actions=tuple(map(int, data["actions"])),
+                scores=tuple(map(int, data["scores"])),
+                set_backs=tuple(map(int, data["set_backs"])),
+                deal=int(data["deal"]),
+                decision=None if data["decision"] is None else int(data["decision"]),
+                bot_seed=int(data["bot_seed"]),
+                origin=str(data["origin"]),
             )
         except (KeyError, TypeError, ValueError, RuleSetError) as error:
             raise PositionError(f"the position lacks or garbles {error}") from None
@@ -172,17 +172,17 @@ def snapshot(umpire: Umpire, dealt: int, done: int, turn: Turn, origin: str) -> 
     """The position of a turn of a game: deal number ``dealt`` in its log after ``done`` actions."""
     log = umpire.deals[dealt]
     return Position(
-        umpire.spec.rules,
-        umpire.spec.seats,
-        log.dealer,
-        tuple(log.pack),
-        tuple(log.actions[:done]),
-        tuple(log.scores),
-        tuple(turn.set_backs),
-        turn.deal,
-        turn.decision,
-        turn.chair.bot_seed,
-        origin,
+        rules=umpire.spec.rules,
+        seats=umpire.spec.seats,
+        dealer=log.dealer,
+        pack=tuple(log.pack),
+        actions=tuple(log.actions[:done]),
+        scores=tuple(log.scores),
+        set_backs=tuple(turn.set_backs),
+        deal=turn.deal,
+        decision=turn.decision,
+        bot_seed=turn.chair.bot_seed,
+        origin=origin,
     )
 
 
@@ -191,7 +191,7 @@ def kind_name(kind: Kind) -> str:
     return "keep cards" if kind is Kind.DISCARD else DECISION_WORDS[kind]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GamePrefix:
     """One game from its start, or from the start of a deal in the middle of it, with the bot at ``seat``.
 
@@ -217,17 +217,17 @@ class GamePrefix:
         seat = position.reached().seat
         decision = 0 if position.decision is None else position.decision - position.own_past(seat)
         return cls(
-            position.rules,
-            position.seats,
-            seat,
-            position.dealer,
-            (tuple(position.pack),),
-            (tuple(position.actions),),
-            position.bot_seed,
-            position.scores,
-            position.set_backs,
-            position.deal,
-            max(decision, 0),
+            rules=position.rules,
+            seats=position.seats,
+            seat=seat,
+            dealer=position.dealer,
+            packs=(tuple(position.pack),),
+            actions=(tuple(position.actions),),
+            bot_seed=position.bot_seed,
+            scores=position.scores,
+            set_backs=position.set_backs,
+            deal=position.deal,
+            decision=max(decision, 0),
         )
 
     @classmethod
@@ -235,32 +235,32 @@ class GamePrefix:
         """What has been played in a game, which began at ``start`` or with the first deal of a game."""
         spec = umpire.spec
         return cls(
-            spec.rules,
-            spec.seats,
-            seat,
-            spec.first_dealer,
-            tuple(tuple(log.pack) for log in umpire.deals),
-            tuple(tuple(log.actions) for log in umpire.deals),
-            spec.chairs[seat].bot_seed,
-            tuple(umpire.deals[0].scores),
-            start.set_backs if start else (),
-            umpire.game.deals - sum(log.outcome is not None for log in umpire.deals),
+            rules=spec.rules,
+            seats=spec.seats,
+            seat=seat,
+            dealer=spec.first_dealer,
+            packs=tuple(tuple(log.pack) for log in umpire.deals),
+            actions=tuple(tuple(log.actions) for log in umpire.deals),
+            bot_seed=spec.chairs[seat].bot_seed,
+            scores=tuple(umpire.deals[0].scores),
+            set_backs=start.set_backs if start else (),
+            deal=umpire.game.deals - sum(log.outcome is not None for log in umpire.deals),
         )
 
     def begin(self) -> Position:
         """Its first deal before anything was decided."""
         return Position(
-            self.rules,
-            self.seats,
-            self.dealer,
-            self.packs[0],
-            (),
-            self.scores,
-            self.set_backs,
-            self.deal,
-            None,
-            self.bot_seed,
-            "the course of a game",
+            rules=self.rules,
+            seats=self.seats,
+            dealer=self.dealer,
+            pack=self.packs[0],
+            actions=(),
+            scores=self.scores,
+            set_backs=self.set_backs,
+            deal=self.deal,
+            decision=None,
+            bot_seed=self.bot_seed,
+            origin="the course of a game",
         )
 
     def lay(self, setting: Setting) -> tuple[Umpire, list[Output]]:
@@ -307,17 +307,17 @@ class GamePrefix:
         try:
             deals: Sequence[Mapping[str, Any]] = data["deals"]
             course = cls(
-                RuleSet.from_dict(data["rules"]),
-                int(data["seats"]),
-                int(data["seat"]),
-                int(data["dealer"]),
-                tuple(parse_cards(deal["pack"]) for deal in deals),
-                tuple(tuple(map(int, deal["actions"])) for deal in deals),
-                int(data["bot_seed"]),
-                tuple(map(int, data["scores"])),
-                tuple(map(int, data["set_backs"])),
-                int(data["deal"]),
-                int(data["decision"]),
+                rules=RuleSet.from_dict(data["rules"]),
+                seats=int(data["seats"]),
+                seat=int(data["seat"]),
+                dealer=int(data["dealer"]),
+                packs=tuple(parse_cards(deal["pack"]) for deal in deals),
+                actions=tuple(tuple(map(int, deal["actions"])) for deal in deals),
+                bot_seed=int(data["bot_seed"]),
+                scores=tuple(map(int, data["scores"])),
+                set_backs=tuple(map(int, data["set_backs"])),
+                deal=int(data["deal"]),
+                decision=int(data["decision"]),
             )
             course.rules.check_seats(course.seats)
         except (KeyError, TypeError, ValueError, RuleSetError) as error:

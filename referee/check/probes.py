@@ -101,7 +101,18 @@ async def doctor(runner: CheckRunner) -> bool:
     seats = _usual(seats_of(rules, runner.plan.seats))
     for number in range(20):
         probes = runner.play(
-            [CheckGame(rules, seats, 0, seats - 1, _master(runner, "doctor"), number, deals=1)], "doctor"
+            [
+                CheckGame(
+                    rules=rules,
+                    seats=seats,
+                    seat=0,
+                    dealer=seats - 1,
+                    master=_master(runner, "doctor"),
+                    number=number,
+                    deals=1,
+                )
+            ],
+            "doctor",
         )
         await runner.settle()
         if runner.over or any(probe.answers for probe in probes):
@@ -320,7 +331,14 @@ def matches(
     master = _master(runner, phase)
     for number in count():
         rules, seats = shapes[number % len(shapes)]
-        match = CheckGame(rules, seats, chance.randrange(seats), chance.randrange(seats), master, number)
+        match = CheckGame(
+            rules=rules,
+            seats=seats,
+            seat=chance.randrange(seats),
+            dealer=chance.randrange(seats),
+            master=master,
+            number=number,
+        )
         if varied:
             scores, closed = standing(rules, seats, chance)
             match = replace(match, scores=scores, closed=closed)

@@ -262,7 +262,7 @@ class Recorder:
         if first_ones and more.get("position") is None and self._subject is not None:
             more["talk"] = tuple(self._subject.talk.to_json()[-4:])
         more |= {"number": self.tally.answers, "further": self.further}
-        breach = Breach(rule, variant, fault, sentence, phase or self.phase, **more)
+        breach = Breach(rule=rule, variant=variant, fault=fault, sentence=sentence, phase=phase or self.phase, **more)
         self.tally.breach(breach)
         if first_ones:
             self.log.emit(

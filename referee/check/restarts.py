@@ -111,9 +111,17 @@ def _now(runner: CheckRunner) -> Size | None:
 
 
 _RESTART = Perturbation(
-    "restart", "AF-ROBUST-005", "a turn of a game that was begun before it was started", lambda _r, _t: None
+    name="restart",
+    rule="AF-ROBUST-005",
+    about="a turn of a game that was begun before it was started",
+    change=lambda _r, _t: None,
 )
-_JOINED = Perturbation("unknown-joined", "AF-ROBUST-001", "an answer to Join with unknown values", lambda _r, _t: None)
+_JOINED = Perturbation(
+    name="unknown-joined",
+    rule="AF-ROBUST-001",
+    about="an answer to Join with unknown values",
+    change=lambda _r, _t: None,
+)
 _SURE = 3
 """So often in a row something comes about that is not put down to chance."""
 

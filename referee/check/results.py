@@ -183,7 +183,7 @@ KEPT = 24
 """Breaches of one rule that are kept, the simplest first; all are counted."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Breach:
     """One breach of a rule.
 
@@ -225,7 +225,7 @@ class Breach:
         return (not self.shown_by, 0, self.further, not written, *self.position.size())
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class ClauseCoverage:
     """What is known of one requirement: opportunities and breaches by phase, and the simplest breaches.
 
@@ -307,7 +307,7 @@ class Coverage:
     """
 
     def __init__(self, requirements: Requirements) -> None:
-        self.scores = {key: ClauseCoverage(entry) for key, entry in requirements.of.items()}
+        self.scores = {key: ClauseCoverage(requirement=entry) for key, entry in requirements.of.items()}
         self.others: Counter[str] = Counter()
         self.answers = 0
         self.why_not: dict[str, str] = {}

@@ -25,7 +25,7 @@ from referee.check.witness import witness_json, write_witness
 from referee.protocol import wire
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Result:
     """What a check has found out: the tally, the witnesses, and why it could not begin or go on, if so.
 
@@ -55,7 +55,7 @@ async def examine(plan: Plan, log: EventLog, *, until: str = "") -> Result:
     plan.selection.check()
     _check_seats(plan)
     recorder = Recorder(log)
-    result = Result(plan, recorder)
+    result = Result(plan=plan, recorder=recorder)
     started = asyncio.get_running_loop().time()
     async with CheckRunner.set_up(plan, recorder, until) as runner:
         result.not_ready = await runner.start()

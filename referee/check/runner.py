@@ -104,7 +104,16 @@ class CheckRunner(CheckObserver, BotObserver, RecorderObserver):
         names = tuple(rules.name for rules in self.games)
         latency = 0 if plan.command else REMOTE_LATENCY_US
         start_us = int(plan.start_seconds * 1e6)
-        return JoinTerms(plan.name, 0, names, joined, limits.move_us, plan.max_in_flight, latency, start_us)
+        return JoinTerms(
+            name=plan.name,
+            slot=0,
+            variants=names,
+            joined=joined,
+            move_us=limits.move_us,
+            max_in_flight=plan.max_in_flight,
+            latency_us=latency,
+            start_us=start_us,
+        )
 
     def joining(self, join: wire.Join) -> JoinTerms:
         """Settles, at the first Join, which games are checked."""

@@ -119,7 +119,18 @@ def _walk(
     dealer = chance.randrange(seats)
     pack = stacked or tuple(chance.sample(PACK, len(PACK)))
     set_backs = tuple(chance.choice((0, 0, 1, 3)) for _ in scores)
-    start = Position(rules, seats, dealer, pack, (), scores, set_backs, closed, None, chance.getrandbits(53))
+    start = Position(
+        rules=rules,
+        seats=seats,
+        dealer=dealer,
+        pack=pack,
+        actions=(),
+        scores=scores,
+        set_backs=set_backs,
+        deal=closed,
+        decision=None,
+        bot_seed=chance.getrandbits(53),
+    )
     deal = Deal(rules, seats, dealer, pack, scores)
     actions: list[int] = []
     boldness = _boldness(deal, chance, leaning=bool(stacked))
@@ -146,8 +157,8 @@ def _boldness(deal: Deal, chance: random.Random, *, leaning: bool) -> list[float
 
 def _at(start: Position, actions: Sequence[int]) -> Position:
     return Position(
-        start.rules, start.seats, start.dealer, start.pack, tuple(actions), start.scores, start.set_backs, start.deal,
-        None, start.bot_seed, "sampled",
+        rules=start.rules, seats=start.seats, dealer=start.dealer, pack=start.pack, actions=tuple(actions), scores=start.scores, set_backs=start.set_backs, deal=start.deal,
+        decision=None, bot_seed=start.bot_seed, origin="sampled",
     )  # fmt: skip  # dataclasses.replace costs ten times as much, and this is done for every decision
 
 

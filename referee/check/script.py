@@ -42,7 +42,7 @@ class ScriptedDeal:
         return self.pack or stack(rules, self.hands, dealer, self.stock)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Script:
     """What is dealt and said. ``scores`` and ``set_backs`` are by side, before the first deal; empty = all zero.
 
@@ -134,7 +134,7 @@ def _script(data: Mapping[str, Any]) -> Script:
         except (CardError, ValueError, TypeError) as error:
             raise ScriptError(f"deal {number}: {error}") from None
         deals.append(deal)
-    return Script(rules, seats, dealer, tuple(deals), scores, set_backs)
+    return Script(rules=rules, seats=seats, dealer=dealer, deals=tuple(deals), scores=scores, set_backs=set_backs)
 
 
 def _check_fields(data: Mapping[str, Any], known: frozenset[str], where: str) -> None:

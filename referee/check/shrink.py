@@ -28,7 +28,7 @@ _CANDIDATES = 4
 _NOT_AGAIN = frozenset({Fault.TIMEOUT_MOVE, Fault.CRASH, Fault.DISCONNECT, Fault.PROTOCOL, Fault.TIMEOUT_GAME})
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Witness:
     """The one breach by which a rule is shown to be broken.
 
@@ -70,7 +70,7 @@ class Witnesses:
         todo: list[tuple[ClauseCoverage, Breach, Position]] = []
         for score in broken:
             best = score.simplest()[0]
-            self.of[score.requirement.key] = Witness(score.requirement.key, best, shown_by=best.shown_by)
+            self.of[score.requirement.key] = Witness(key=score.requirement.key, breach=best, shown_by=best.shown_by)
             if best.fault in _NOT_AGAIN or best.perturbation:
                 continue
             todo += [(score, breach, smaller) for breach in _candidates(score) for smaller in _smaller(breach)]
@@ -114,7 +114,7 @@ class Witnesses:
                 continue
             if key not in self.of:
                 first = score.simplest()[0]
-                self.of[key] = Witness(key, first, shown_by=first.shown_by)
+                self.of[key] = Witness(key=key, breach=first, shown_by=first.shown_by)
 
     def conclude(self, scores: Iterable[ClauseCoverage]) -> None:
         """What was seen again and again in this check, and shown by nothing less, is shown by the whole of it."""

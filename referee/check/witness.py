@@ -40,7 +40,7 @@ class WitnessError(ValueError):
     """A witness that cannot be read; the message names the file and what is wrong with it."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
     """What a witness without a position of its own is shown again by: the same check, as far as the breach."""
 
@@ -52,7 +52,7 @@ class Run:
     long_deals: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StoredWitness:
     """A witness as it was read from disk. ``always``: it failed every time; ``confirmed``: in a fresh process too.
 
@@ -175,28 +175,30 @@ def read_witness(path: Path) -> StoredWitness:
             raise WitnessError(f"{path}: format {data['format']!r} is not {FORMAT!r}")
         run = data["run"]
         return StoredWitness(
-            path,
-            data["rule"],
-            data["key"],
-            data["bot"]["name"],
-            data["bot"]["digest"],
-            data["edition"],
-            Position.from_json(data["position"]) if data["position"] else None,
-            data["poke"],
-            data.get("shown_by", "position" if data["needs"] == ALONE else "run"),
-            tuple(map(Position.from_json, data.get("batch", ()))),
-            tuple(map(GamePrefix.from_json, data.get("games", ()))),
-            data["asked_again"]["tries"] == data["asked_again"]["broke"],
-            data["asked_again"]["fresh"] is not None or not data["asked_again"]["tries"] or data["fault"] in _GONE,
-            Run(
-                tuple(RuleSet.from_dict(rules) for rules in run["games"]),
-                tuple(run["seats"]),
-                run["seed"],
-                run["seconds"],
-                run["deals"] if run["deals"] is not None else run.get("deals_played") or None,
-                int(run["long_deals"]),
+            path=path,
+            rule=data["rule"],
+            key=data["key"],
+            bot=data["bot"]["name"],
+            digest=data["bot"]["digest"],
+            edition=data["edition"],
+            position=Position.from_json(data["position"]) if data["position"] else None,
+            perturbation=data["poke"],
+            shown_by=data.get("shown_by", "position" if data["needs"] == ALONE else "run"),
+            batch=tuple(map(Position.from_json, data.get("batch", ()))),
+            courses=tuple(map(GamePrefix.from_json, data.get("games", ()))),
+            always=data["asked_again"]["tries"] == data["asked_again"]["broke"],
+            confirmed=data["asked_again"]["fresh"] is not None
+            or not data["asked_again"]["tries"]
+            or data["fault"] in _GONE,
+            run=Run(
+                games=tuple(RuleSet.from_dict(rules) for rules in run["games"]),
+                seats=tuple(run["seats"]),
+                seed=run["seed"],
+                seconds=run["seconds"],
+                deals=run["deals"] if run["deals"] is not None else run.get("deals_played") or None,
+                long_deals=int(run["long_deals"]),
             ),
-            data["fault"],
+            fault=data["fault"],
         )
     except OSError as error:
         raise WitnessError(f"{path}: {error.strerror}") from None

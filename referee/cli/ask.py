@@ -47,7 +47,7 @@ def ask_command(
     source = find(bot)
     require_built([source])
     with private_folder() as folder:
-        frame = Plan("", None, (asked.position.rules,), by_name=True, seats=(asked.position.seats,))
+        frame = Plan(name="", command=None, games=(asked.position.rules,), by_name=True, seats=(asked.position.seats,))
         plan = replace(plan_for(source, frame, folder), sandbox=choose_sandbox(sandbox.value).kind)
         reply = asyncio.run(ask(plan, asked.position))
     name = plain_text(str(record["names"][asked.seat]), 60)
@@ -82,7 +82,16 @@ def _stored(path: Path, number: int) -> tuple[Record, tuple[int, ...]]:
 
 def _scene(asked: Moment, did: str) -> dict[str, Any]:
     rules = asked.position.rules
-    shown = Breach("", rules.name, Fault.ILLEGAL_ACTION, "", "ask", "", asked.position, did=did)
+    shown = Breach(
+        rule="",
+        variant=rules.name,
+        fault=Fault.ILLEGAL_ACTION,
+        sentence="",
+        phase="ask",
+        origin="",
+        position=asked.position,
+        did=did,
+    )
     return scene_of(shown)
 
 

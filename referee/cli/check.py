@@ -121,7 +121,14 @@ def check_command(
         frame = replace(frame, seed=seed, seconds=seconds, deals=deals, only_doctor=doctor, limits=clock(move_ms))
         frame = replace(frame, sandbox=choice.kind, wait_seconds=wait, listen=listen)
         frame = replace(frame, start_seconds=start_s)
-        options = CheckOptions(frame, _reports(reports or ()), _baseline(baseline), failures, strict, verbose)
+        options = CheckOptions(
+            frame=frame,
+            reports=_reports(reports or ()),
+            baseline=_baseline(baseline),
+            failures=failures,
+            strict=strict,
+            verbose=verbose,
+        )
         return _run(options, bots or (), replay_file)
 
     raise typer.Exit(int(guarded(run)))
@@ -144,7 +151,7 @@ def _refuse_idle() -> None:
         refuse_idle("with --doctor, which plays one deal", *questions)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CheckOptions:
     """What was asked for besides the bots; ``frame`` is the plan without one."""
 
@@ -190,7 +197,15 @@ def _run(options: CheckOptions, bots: Sequence[str], replay_file: Path | None) -
 def _frame(variants: list[str] | None, seats: list[int] | None, selection: Selection) -> Plan:
     long_deals = LONG_DEALS if selection.long else 0
     games, by_name = _games(variants), bool(variants) and "all" not in (variants or ())
-    return Plan("", None, games, by_name=by_name, seats=tuple(seats or ()), selection=selection, long_deals=long_deals)
+    return Plan(
+        name="",
+        command=None,
+        games=games,
+        by_name=by_name,
+        seats=tuple(seats or ()),
+        selection=selection,
+        long_deals=long_deals,
+    )
 
 
 def _games(names: list[str] | None) -> tuple[RuleSet, ...]:

@@ -78,9 +78,9 @@ def _plan(definition: Definition, source: BotSource, failures: Path) -> Plan:
     limits = definition.limits
     move_us = limits.move_ms * 1000
     frame = Plan(
-        "",
-        None,
-        (definition.rule_set(),),
+        name="",
+        command=None,
+        games=(definition.rule_set(),),
         by_name=True,
         seats=(definition.tournament.seats,),
         selection=Selection(),

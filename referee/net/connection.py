@@ -431,7 +431,7 @@ _STREAMS_A_GAME = 5
 _UNREAD_US = 10_000_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class JoinTerms:
     """What a session is told when it joins, and what it must be able to play. Times are in microseconds."""
 

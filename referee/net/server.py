@@ -349,7 +349,7 @@ class GameServer:
             }
             guilty = guilty_of(cause, before, after, stall, meters)
             crowds = crowding(before, after, meters)
-        self._stalls.append(Stall(since, now, cause, guilty, crowding=crowds))
+        self._stalls.append(Stall(since_us=since, until_us=now, cause=cause, guilty=guilty, crowding=crowds))
 
     def heard(self) -> None:
         """A bot has said something: as long as they do, the referee has something to do."""

@@ -43,7 +43,7 @@ class PressureSample(NamedTuple):
     paged: int
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Stall:
     """One stall of the referee, in microseconds of its clock: from, until, why, and by whom, with a sentence.
 

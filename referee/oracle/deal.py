@@ -18,7 +18,7 @@ Action = int | str | frozenset[str]
 CALLS = ["STAND", "BEG", "GIVE", "RUN"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OracleResult:
     """How a deal ended. Lists by party are by seat when each plays for self, else by side.
 
@@ -371,7 +371,7 @@ class OracleDeal:
     def _uncounted(self, set_back: int | None = None, winner: int | None = None, reason: str | None = None) -> Counted:
         """A deal that ends before its items are counted."""
         nothing = [0] * self.parties
-        return Counted(nothing, nothing, self.scores, set_back, winner, reason)
+        return Counted(made=nothing, deltas=nothing, after=self.scores, set_back=set_back, winner=winner, reason=reason)
 
     def _end(
         self, counted: Counted, worth: list[Earned] | None = None, thrown_in: bool = False, redeal: bool = False

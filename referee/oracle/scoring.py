@@ -144,7 +144,7 @@ def point_cards(rules: Rules, trump: str | None, tricks: list[Trick]) -> list[Ea
 # What it does to the scores
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Counted:
     """Made, deltas and scores by party; the party set back, the winner (None: play on) and why he won."""
 
@@ -175,7 +175,9 @@ def count_hand(rules: Rules, before: list[int], worth: list[Earned], pitcher: in
             deltas[pitcher] = -bid if failed else pitcher_gain(rules, made[pitcher], bid)
     after = [score + delta for score, delta in zip(before, deltas, strict=True)]  # full tally (DP-10)
     winner, reason = find_winner(rules, before, after, worth, pitcher, bid, failed)
-    return Counted(made, deltas, after, pitcher if failed else None, winner, reason)
+    return Counted(
+        made=made, deltas=deltas, after=after, set_back=pitcher if failed else None, winner=winner, reason=reason
+    )
 
 
 def pitcher_gain(rules: Rules, made: int, bid: int) -> int:

@@ -71,17 +71,17 @@ def _close(
     counted = (*deal.at_once, *awards)
     made = made or _made(deal, counted)
     deal.outcome = Outcome(
-        ending,
-        deal.dealer,
-        deal.pitcher,
-        deal.bid,
-        deal.trump,
-        counted,
-        tuple(pips or (0,) * len(made)),
-        tuple(made),
-        tuple(deltas or made),
-        set_back,
-        all_four,
+        ending=ending,
+        dealer=deal.dealer,
+        pitcher=deal.pitcher,
+        bid=deal.bid,
+        trump=deal.trump,
+        awards=counted,
+        pips=tuple(pips or (0,) * len(made)),
+        made=tuple(made),
+        deltas=tuple(deltas or made),
+        set_back=set_back,
+        all_four=all_four,
     )
 
 

@@ -37,7 +37,7 @@ class Award:
     card: Card | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
     """How a deal ended and what it is worth. Lists are by side; ``awards`` are in counting order.
 

@@ -41,7 +41,7 @@ def plan_of(command: Command | None, folder: Path, **more: Any) -> Plan:
         "log_path": folder / "bot.log",
         "lives": 1,
     }
-    return Plan(command.name if command else "remote", command, tuple(games), **(usual | more))
+    return Plan(name=command.name if command else "remote", command=command, games=tuple(games), **(usual | more))
 
 
 def zoo_plan(file: str, name: str, folder: Path, **more: Any) -> Plan:

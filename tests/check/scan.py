@@ -27,9 +27,9 @@ def plans(folder: Path, names: tuple[str, ...]) -> list[Plan]:
         for name in variant_names():
             found += [
                 Plan(
-                    bot.name,
-                    command,
-                    (variant(name),),
+                    name=bot.name,
+                    command=command,
+                    games=(variant(name),),
                     by_name=True,
                     seats=(seats,),
                     deals=10,

@@ -43,7 +43,9 @@ def asked(tmp_path: Path, text: str, turn: int) -> Reply:
     (tmp_path / "bot.py").write_text(text)
     here = moment(RECORD, turn, (5, 6, 7)).position
     command = Command(argv=(sys.executable, "bot.py"), folder=tmp_path, name="bot")
-    plan = Plan("bot", command, (here.rules,), by_name=True, seats=(3,), sandbox="none", limits=clock(2000))
+    plan = Plan(
+        name="bot", command=command, games=(here.rules,), by_name=True, seats=(3,), sandbox="none", limits=clock(2000)
+    )
     return asyncio.run(ask(replace(plan, log_path=tmp_path / "log"), here))
 
 

@@ -139,7 +139,7 @@ def test_bytes_that_are_no_message_are_told_apart(data: bytes, told: str) -> Non
 def reached(chance: random.Random) -> Position:
     rules = variant(chance.choice(variant_names()))
     seats = rules.players[1]
-    start = Position(rules, seats, chance.randrange(seats), shuffled(chance), bot_seed=7)
+    start = Position(rules=rules, seats=seats, dealer=chance.randrange(seats), pack=shuffled(chance), bot_seed=7)
     try:
         deal = start.reached()
     except PositionError:
@@ -152,7 +152,7 @@ def reached(chance: random.Random) -> Position:
         if deal.kind is None:
             break
         actions.append(action)
-    return Position(rules, seats, start.dealer, start.pack, tuple(actions), bot_seed=7)
+    return Position(rules=rules, seats=seats, dealer=start.dealer, pack=start.pack, actions=tuple(actions), bot_seed=7)
 
 
 @given(chances())
@@ -181,6 +181,6 @@ def test_a_bot_that_is_led_comes_to_the_same_turn_whatever_it_answers(chance: ra
     "change", [{"seats": 9}, {"deals": []}, {"deals": [{"pack": "AS", "actions": []}]}, {"seat": "x"}]
 )
 def test_a_garbled_course_is_refused(change: dict[str, object]) -> None:
-    course = GamePrefix.to(Position(variant("auction-pitch"), 4, 3, shuffled(seeded(1))))
+    course = GamePrefix.to(Position(rules=variant("auction-pitch"), seats=4, dealer=3, pack=shuffled(seeded(1))))
     with pytest.raises(PositionError, match="course of the game"):
         GamePrefix.from_json(course.to_json() | change)

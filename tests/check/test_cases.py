@@ -78,7 +78,18 @@ def test_a_garbled_file_is_named(text: str, told: str) -> None:
 
 
 def test_a_case_that_cannot_come_about_says_where_it_stops() -> None:
-    case = PositionCase("odd", "", (), ("auction-pitch",), 4, 3, ("",) * 4, "", ("3 2",), ())
+    case = PositionCase(
+        id="odd",
+        title="",
+        clauses=(),
+        variants=("auction-pitch",),
+        seats=4,
+        dealer=3,
+        hands=("",) * 4,
+        stock="",
+        said=("3 2",),
+        scores=(),
+    )
     with pytest.raises(CaseError, match="case odd: 2: AF-BID-002"):
         case.position(variant("auction-pitch"))
 

@@ -17,7 +17,19 @@ from referee.umpire.view import Turn
 from tests.helpers import seeded, shuffled
 
 PITCH = variant("auction-pitch")
-PASSED = Position(PITCH, 4, 3, PACK, (2, 0), (6, 0, -3, 1), (0, 1, 0, 0), 7, 12, 99, "by hand")
+PASSED = Position(
+    rules=PITCH,
+    seats=4,
+    dealer=3,
+    pack=PACK,
+    actions=(2, 0),
+    scores=(6, 0, -3, 1),
+    set_backs=(0, 1, 0, 0),
+    deal=7,
+    decision=12,
+    bot_seed=99,
+    origin="by hand",
+)
 
 
 def setting() -> Setting:
@@ -101,8 +113,8 @@ def state_of(umpire: Umpire) -> dict[str, object]:
 
 def test_a_position_after_the_last_card_asks_nothing() -> None:
     chance = seeded("over")
-    deal, actions = Position(PITCH, 2, 1, shuffled(chance)).reached(), []
-    pack = Position(PITCH, 2, 1, shuffled(seeded("over")))
+    deal, actions = Position(rules=PITCH, seats=2, dealer=1, pack=shuffled(chance)).reached(), []
+    pack = Position(rules=PITCH, seats=2, dealer=1, pack=shuffled(seeded("over")))
     deal = pack.reached()
     while deal.kind is not None:
         actions.append(max(deal.legal()))

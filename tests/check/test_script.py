@@ -34,7 +34,13 @@ def played(text: str) -> Played:
 
 def script_of(case: Case, words: list[str]) -> Script:
     deal = ScriptedDeal(parse_cards(case["pack"]), (), (), tuple(words))
-    return Script(rules_of(case["rules"]), case["seats"], case["dealer"], (deal,), tuple(case["before"]))
+    return Script(
+        rules=rules_of(case["rules"]),
+        seats=case["seats"],
+        dealer=case["dealer"],
+        deals=(deal,),
+        scores=tuple(case["before"]),
+    )
 
 
 @cases("family_deals")

@@ -28,7 +28,7 @@ def tally(*rules: str) -> Coverage:
 def breach(rule: str, **more: Any) -> Breach:
     game = rule.split("-")[1] in ("BID", "PLAY")
     usual = {"variant": "auction-pitch" if game else "", "fault": Fault.ILLEGAL_ACTION, "sentence": "So it was."}
-    return Breach(rule, **({"phase": "random"} | usual | more))
+    return Breach(rule=rule, **({"phase": "random"} | usual | more))
 
 
 def verdict(counted: Coverage, key: str, **more: Any) -> Verdict:
@@ -130,7 +130,7 @@ def test_what_is_not_asked_for_is_remembered() -> None:
 
 def test_only_so_many_breaches_are_kept_the_simplest_ones() -> None:
     counted = tally("AF-PLAY-003")
-    position = Position(PITCH, 4, 3, PACK, (2,), ())
+    position = Position(rules=PITCH, seats=4, dealer=3, pack=PACK, actions=(2,), scores=())
     for number in range(5 * KEPT):
         counted.breach(breach("AF-PLAY-003", position=replace(position, deal=number)))
     score = counted.scores[PLAY]
@@ -228,7 +228,9 @@ def baseline(*excuses: AcceptedBreach) -> Baseline:
 
 
 def excuse(rule: str, game: str = "", expires: dt.date | None = None) -> AcceptedBreach:
-    return AcceptedBreach(rule, game, "known", "https://example.org/7", expires, 3)
+    return AcceptedBreach(
+        rule=rule, variant=game, reason="known", issue="https://example.org/7", expires=expires, line=3
+    )
 
 
 def failing() -> Coverage:
@@ -314,7 +316,9 @@ def test_a_sound_baseline_is_read_with_its_lines(tmp_path: Path) -> None:
         "utf-8",
     )
     first, second = read_baseline(path, DAY).excuses
-    assert first == AcceptedBreach("AF-PLAY-003", "cinch", "later", "", dt.date(2027, 1, 31), 4)
+    assert first == AcceptedBreach(
+        rule="AF-PLAY-003", variant="cinch", reason="later", issue="", expires=dt.date(2027, 1, 31), line=4
+    )
     assert (second.rule, second.issue, second.line) == ("AF-BID-001", "u", 10)
     assert first.covers(
         Requirement(requirements([variant("cinch")], Selection()).of["AF-PLAY-003/variant:cinch"].clause, "cinch")

@@ -19,7 +19,7 @@ def test_a_bot_is_named_as_it_was_found(tmp_path: Path, monkeypatch: pytest.Monk
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "bot.toml").write_text('name = "mine"\nversion = "1"\nrun = ["python", "bot.py"]\n')
     shutil.copy(tmp_path / "bot.py", tmp_path / "mine")
-    frame = Plan("", None, (variant("auction-pitch"),))
+    frame = Plan(name="", command=None, games=(variant("auction-pitch"),))
     for text, name in {
         "bot.py": "bot.py",
         "mine": "mine",

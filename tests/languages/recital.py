@@ -103,7 +103,17 @@ async def recite(
     games_in_play = GamesInPlay()
     host = GameServer(games_in_play)
     connection = BotConnection(
-        "", JoinTerms(bot.name, 0, variant_names(), joined, int(PATIENCE_S * 1e6), batch), lambda _: None, monotonic_us
+        "",
+        JoinTerms(
+            name=bot.name,
+            slot=0,
+            variants=variant_names(),
+            joined=joined,
+            move_us=int(PATIENCE_S * 1e6),
+            max_in_flight=batch,
+        ),
+        lambda _: None,
+        monotonic_us,
     )
     recital = Recital(turns, batch)
     connection.session = recital

@@ -46,7 +46,7 @@ def states(path: Path) -> Counter[str]:
 
 def test_only_the_version_is_swapped() -> None:
     entrants = roster(["old", "new", "c", "d"]).entrants
-    for planned in plan(Shape(3, format="compare", duplicate=False, sets=12), entrants).sets:
+    for planned in plan(Shape(seats=3, format="compare", duplicate=False, sets=12), entrants).sets:
         first, second = planned.fixtures
         assert second.rotation == first.rotation + 3
         assert [("old" if key == "new" else key) for key in second.seats] == list(first.seats)
@@ -56,16 +56,16 @@ def test_only_the_version_is_swapped() -> None:
 
 def test_every_seat_is_compared_equally_often() -> None:
     entrants = roster(["old", "new", "c", "d", "e"]).entrants
-    plain = plan(Shape(4, format="compare", duplicate=False, sets=24), entrants)
+    plain = plan(Shape(seats=4, format="compare", duplicate=False, sets=24), entrants)
     assert set(Counter(planned.fixtures[0].seats.index("old") for planned in plain.sets).values()) == {6}
-    whole = plan(Shape(4, format="compare", duplicate=True, sets=2), entrants)
+    whole = plan(Shape(seats=4, format="compare", duplicate=True, sets=2), entrants)
     assert [len(planned.fixtures) for planned in whole.sets] == [8, 8]
     assert len({fixture.id for fixture in whole.fixtures}) == 16
 
 
 def test_partners_are_both_swapped() -> None:
     entrants = roster(["old", "new", "c"]).entrants
-    first, second = plan(Shape(4, sides=2, format="compare", duplicate=False, sets=1), entrants).sets[0].fixtures
+    first, second = plan(Shape(seats=4, sides=2, format="compare", duplicate=False, sets=1), entrants).sets[0].fixtures
     assert first.seats == ("old", "c", "old", "c")
     assert second.seats == ("new", "c", "new", "c")
     assert second.slots == first.slots
@@ -73,7 +73,7 @@ def test_partners_are_both_swapped() -> None:
 
 def test_a_comparison_needs_a_full_table() -> None:
     with pytest.raises(ScheduleError, match="2 others"):
-        plan(Shape(3, format="compare"), roster(["old", "new", "c"]).entrants)
+        plan(Shape(seats=3, format="compare"), roster(["old", "new", "c"]).entrants)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_what_ends_a_league_must_go_with_its_format(schedule: str, field: str) -
 
 
 def test_looks_come_after_whole_rounds_ever_further_apart() -> None:
-    schedule = plan(Shape(3, sets=100), roster(["a", "b", "c", "d"]).entrants)
+    schedule = plan(Shape(seats=3, sets=100), roster(["a", "b", "c", "d"]).entrants)
     places = list(look_places(schedule))
     assert all(place % 4 == 0 for place in places)
     assert places[0] == 24  # six rounds: everybody sits at three of the four tables

@@ -38,7 +38,7 @@ def test_time_in_which_several_games_run_counts_once() -> None:
 
 
 def test_a_rate_says_how_long_and_how_many_sets() -> None:
-    schedule = plan(Shape(4, sets=5), [Bot(key) for key in "abcde"])  # 5 tables, 20 games a round of sets
+    schedule = plan(Shape(seats=4, sets=5), [Bot(key) for key in "abcde"])  # 5 tables, 20 games a round of sets
     rate = Rate(2.0, "for the test")
     assert rate.seconds(100) == 50
     assert rate.sets(schedule, 100) == 9
@@ -58,13 +58,13 @@ def test_an_earlier_run_of_enough_games_gives_a_rate(tmp_path: Path) -> None:
 
 
 def test_the_most_processes_are_those_of_the_largest_groups() -> None:
-    schedule = plan(Shape(4, sets=2, max_tables=200), [Bot(f"b{number:02}") for number in range(40)])
+    schedule = plan(Shape(seats=4, sets=2, max_tables=200), [Bot(f"b{number:02}") for number in range(40)])
     assert peak_processes(schedule, 0) == 40
     assert peak_processes(schedule, 40) == 40
     assert peak_processes(schedule, 12) <= 12
     assert peak_processes(schedule, 16, workers=2) <= 16
     assert peak_processes(schedule, 2) == 4
-    partners = plan(Shape(4, 2, sets=1), [Bot("a"), Bot("b")])
+    partners = plan(Shape(seats=4, sides=2, sets=1), [Bot("a"), Bot("b")])
     assert peak_processes(partners, 8) == 4
     assert peak_processes(partners, 8, workers=2) == 8
 

@@ -80,14 +80,14 @@ def test_pairs_are_the_entrants_with_versions_and_digests_of_both(folder: Path) 
 
 def test_each_bot_of_a_pair_holds_each_seat_equally_often() -> None:
     for duplicate, sets in ((True, 1), (False, 4)):
-        shape = Shape(4, 2, duplicate=duplicate, sets=sets, pairs=True)
+        shape = Shape(seats=4, sides=2, duplicate=duplicate, sets=sets, pairs=True)
         schedule = plan(shape, [Bot(key) for key in "abc"])
         held = Counter((one, seat) for game in schedule.fixtures for seat, one in enumerate(game.processes))
         assert len(held) == 3 * 2 * 4
         assert set(held.values()) == {2}
         found = check_schedule(schedule, shape, ["a", "b", "c"])
         assert found.ok, found.findings
-    shape = Shape(4, 2, duplicate=False, sets=2, pairs=True)
+    shape = Shape(seats=4, sides=2, duplicate=False, sets=2, pairs=True)
     uneven = check_schedule(plan(shape, [Bot("a"), Bot("b")]), shape, ["a", "b"])
     assert [one.name for one in uneven.findings if not one.ok] == ["seats"]
 

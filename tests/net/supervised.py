@@ -64,7 +64,7 @@ class SupervisedBot(SupervisorObserver):
 
     def __init__(self, *, remote: bool = False) -> None:
         self.book, self.other = Book(), TurnSession(MOVE_US)
-        terms = JoinTerms("bad", 0, ("auction-pitch",), wire.Joined(), MOVE_US)
+        terms = JoinTerms(name="bad", slot=0, variants=("auction-pitch",), joined=wire.Joined(), move_us=MOVE_US)
         self.connection = BotConnection("token", terms, self.book.games_in_play.answered, lambda: 0)
         self.noted: list[tuple[Fault, str]] = []
         self.started_processes: list[Process] = []

@@ -46,7 +46,9 @@ class Desk(ConnectionObserver):
         self.judged: list[TurnAnswer] = []
         self.losses = self.refusals = self.renewals = 0
         self.faults: list[tuple[Fault, str]] = []
-        told = JoinTerms("careful", 0, (variant,), wire.Joined(move_ms=1000), 1_000_000, **terms)
+        told = JoinTerms(
+            name="careful", slot=0, variants=(variant,), joined=wire.Joined(move_ms=1000), move_us=1_000_000, **terms
+        )
         self.connection = BotConnection("a token", told, self.judge, lambda: self.now)
         self.connection.observe(self)
 

@@ -31,7 +31,7 @@ JOIN = wire.PlayRequest(join=wire.Join(max_in_flight=64))
 
 
 def new_connection(book: Book) -> BotConnection:
-    terms = JoinTerms("bot", 0, ("auction-pitch",), wire.Joined(), 1_000_000)
+    terms = JoinTerms(name="bot", slot=0, variants=("auction-pitch",), joined=wire.Joined(), move_us=1_000_000)
     return BotConnection("a token", terms, book.games_in_play.answered, lambda: 0)
 
 

@@ -125,7 +125,7 @@ def test_the_process_before_counts_with_the_one_that_came_after_it() -> None:
 
 
 def test_a_limit_that_is_passed_about_a_stall_belongs_to_it() -> None:
-    stall = Stall(5_000_000, 6_000_000, "")
+    stall = Stall(since_us=5_000_000, until_us=6_000_000, cause="")
     assert [stall.covers(at) for at in (3_999_999, 4_000_000, 5_500_000, 7_000_000, 7_000_001)] == [
         False, True, True, True, False,
     ]  # fmt: skip

@@ -35,7 +35,12 @@ def at_a_endpoint(folder: Path, client: Any) -> Any:
             games_in_play.answered(answers)
             answered.set()
 
-        connection = BotConnection(TOKEN, JoinTerms("hand", 0, (), wire.Joined(), 60_000_000), judge, monotonic_us)
+        connection = BotConnection(
+            TOKEN,
+            JoinTerms(name="hand", slot=0, variants=(), joined=wire.Joined(), move_us=60_000_000),
+            judge,
+            monotonic_us,
+        )
         host.admit(connection)
         async with host.serve(f"unix:{folder}/door") as endpoint:
 

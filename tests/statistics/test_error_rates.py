@@ -66,7 +66,7 @@ def test_a_real_difference_is_found_about_as_soon_as_by_a_test_of_the_right_leng
 
 
 def test_the_simulation_looks_where_leagues_look() -> None:
-    schedule = plan(Shape(2, sets=MOST_SETS), roster(["a", "b"]).entrants)
+    schedule = plan(Shape(seats=2, sets=MOST_SETS), roster(["a", "b"]).entrants)
     assert looks(MOST_SETS) == list(look_places(schedule))
 
 

@@ -182,14 +182,14 @@ def new_connection(plan: LeaguePlan, games_in_play: GamesInPlay, key: str, slot:
     )
     latency = REMOTE_LATENCY_US if bot.command is None else 0
     terms = JoinTerms(
-        key,
-        slot,
-        (plan.rules.name,),
-        joined,
-        plan.limits.move_us,
-        plan.max_in_flight,
-        latency,
-        int(plan.start_seconds * 1e6),
+        name=key,
+        slot=slot,
+        variants=(plan.rules.name,),
+        joined=joined,
+        move_us=plan.limits.move_us,
+        max_in_flight=plan.max_in_flight,
+        latency_us=latency,
+        start_us=int(plan.start_seconds * 1e6),
     )
     return BotConnection(session_token(bot.token, slot), terms, games_in_play.answered, monotonic_us)
 

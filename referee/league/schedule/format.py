@@ -40,7 +40,7 @@ class ScheduledEntrant(Protocol):
         """Version of the bot."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
     """The part of a definition that decides the schedule, and when it may end early.
 

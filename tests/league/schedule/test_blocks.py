@@ -24,7 +24,7 @@ class Bot:
 
 
 def round_robin(number: int, sets: int = 2, seats: int = 3, max_tables: int = 2000) -> Schedule:
-    return plan(Shape(seats, sets=sets, max_tables=max_tables), [Bot(f"b{place:02}") for place in range(number)])
+    return plan(Shape(seats=seats, sets=sets, max_tables=max_tables), [Bot(f"b{place:02}") for place in range(number)])
 
 
 def bots_of(sets: list[PlannedSet]) -> int:
@@ -47,7 +47,7 @@ def test_sets_are_grouped_so_that_few_processes_live_at_once(most_tables: int, m
 
 
 def test_a_pair_of_processes_of_one_bot_counts_twice() -> None:
-    sets = plan(Shape(4, 2, sets=1), [Bot("a"), Bot("b"), Bot("c")]).sets
+    sets = plan(Shape(seats=4, sides=2, sets=1), [Bot("a"), Bot("b"), Bot("c")]).sets
     assert [bots_of(group) for group in by_processes(sets, 4)] == [2, 2, 2]
     assert len(by_processes(sets, 6)) == 1
 

@@ -27,8 +27,8 @@ PLAYERS: dict[str, Player] = {"a": at_random, "b": fallback_move, "c": at_random
 def test_the_store_gives_back_what_the_formats_made(tmp_path: Path) -> None:
     made: list[Schedule] = []
     sizes = [(2, 0), (3, 0), (5, 0), (4, 2), (6, 2), (6, 3)]
-    for name, size, duplicate, sets in product(FORMATS, sizes, (True, False), (1, 5)):
-        shape = Shape(*size, format=name, duplicate=duplicate, sets=sets)
+    for name, (seats, sides), duplicate, sets in product(FORMATS, sizes, (True, False), (1, 5)):
+        shape = Shape(seats=seats, sides=sides, format=name, duplicate=duplicate, sets=sets)
         bots = [f"{len(made)}-{number}" for number in range(shape.table_size + 1)]
         made.append(plan(shape, roster(bots).entrants))
     with Store.create(tmp_path / "league.sqlite", {"name": "all"}) as store:

@@ -27,7 +27,9 @@ def bots(number: int) -> list[Bot]:
 shapes = st.one_of(
     st.builds(Shape, seats=st.integers(2, 7), duplicate=st.booleans(), sets=st.integers(1, 7)),
     st.builds(
-        lambda sides, partners, duplicate, sets: Shape(sides * partners, sides, duplicate=duplicate, sets=sets),
+        lambda sides, partners, duplicate, sets: Shape(
+            seats=sides * partners, sides=sides, duplicate=duplicate, sets=sets
+        ),
         st.integers(2, 3),
         st.integers(1, 3),
         st.booleans(),
@@ -146,7 +148,7 @@ def test_ids_are_unique_and_stay_the_same_from_run_to_run(league: tuple[Shape, l
 def test_an_id_is_what_it_was_in_the_first_release() -> None:
     table = [Bot("careful", "1.0"), Bot("random", "1.0"), Bot("careful#2", "1.0")]
     assert set_id(table, 0) == set_id(table[::-1], 0) == "f3985408d794011c7fe2"
-    assert plan(Shape(3, sets=1), table).fixtures[2].id == "f3985408d794011c7fe2-2"
+    assert plan(Shape(seats=3, sets=1), table).fixtures[2].id == "f3985408d794011c7fe2-2"
 
 
 def test_names_cannot_be_composed_to_the_id_of_another_table() -> None:
@@ -169,14 +171,14 @@ def test_legs_hold_every_game_of_a_stage_once_and_no_pack_twice(league: tuple[Sh
 
 
 def test_the_counts_are_those_of_the_schedule() -> None:
-    counts = plan(Shape(3, sets=5), bots(4)).counts
+    counts = plan(Shape(seats=3, sets=5), bots(4)).counts
     assert (counts.tables, counts.sets, counts.games, counts.legs, counts.processes) == (4, 20, 60, 3, 4)
-    plain = plan(Shape(4, 2, duplicate=False, sets=5), bots(4)).counts
+    plain = plan(Shape(seats=4, sides=2, duplicate=False, sets=5), bots(4)).counts
     assert (plain.tables, plain.sets, plain.games, plain.legs, plain.processes) == (6, 30, 30, 1, 8)
 
 
 def test_partners_take_two_rotations_in_which_sides_change_seats() -> None:
-    (planned,) = plan(Shape(4, 2, sets=1), [Bot("a"), Bot("b")]).sets
+    (planned,) = plan(Shape(seats=4, sides=2, sets=1), [Bot("a"), Bot("b")]).sets
     assert [(game.seats, game.slots) for game in planned.fixtures] == [
         (("a", "b", "a", "b"), (0, 0, 1, 1)),
         (("b", "a", "b", "a"), (0, 1, 1, 0)),
@@ -184,7 +186,7 @@ def test_partners_take_two_rotations_in_which_sides_change_seats() -> None:
 
 
 def test_three_sides_of_two_sit_three_seats_apart() -> None:
-    (planned,) = plan(Shape(6, 3, sets=1), [Bot("a"), Bot("b"), Bot("c")]).sets
+    (planned,) = plan(Shape(seats=6, sides=3, sets=1), [Bot("a"), Bot("b"), Bot("c")]).sets
     assert [game.seats for game in planned.fixtures] == [tuple("abcabc"), tuple("bcabca"), tuple("cabcab")]
 
 
@@ -200,7 +202,7 @@ def test_all_cyclic_orders_come_once_each_in_mirrored_pairs(size: int) -> None:
 
 @pytest.mark.parametrize("duplicate", [True, False])
 def test_over_all_orders_each_bot_follows_each_other_equally_often(duplicate: bool) -> None:
-    shape = Shape(4, duplicate=duplicate, sets=6 if duplicate else 24)
+    shape = Shape(seats=4, duplicate=duplicate, sets=6 if duplicate else 24)
     followed = Counter(
         (game.seats[seat], game.seats[(seat + 1) % 4]) for game in plan(shape, bots(4)).fixtures for seat in range(4)
     )
@@ -209,26 +211,26 @@ def test_over_all_orders_each_bot_follows_each_other_equally_often(duplicate: bo
 
 
 def test_plain_games_use_every_arrangement_once_before_any_comes_again() -> None:
-    fixtures = plan(Shape(4, duplicate=False, sets=24), bots(4)).fixtures
+    fixtures = plan(Shape(seats=4, duplicate=False, sets=24), bots(4)).fixtures
     assert len({fixture.seats for fixture in fixtures}) == 24
 
 
 def test_in_a_gauntlet_the_first_bot_meets_every_group_of_the_others_once() -> None:
-    schedule = plan(Shape(3, format="gauntlet", sets=1), [Bot("new"), *bots(5)])
+    schedule = plan(Shape(seats=3, format="gauntlet", sets=1), [Bot("new"), *bots(5)])
     assert len(schedule.tables) == comb(5, 2)
     assert all("new" in table for table in schedule.tables)
-    assert {planned.id for planned in schedule.sets} < set(by_id(plan(Shape(3, sets=1), [*bots(5), Bot("new")])))
+    assert {planned.id for planned in schedule.sets} < set(by_id(plan(Shape(seats=3, sets=1), [*bots(5), Bot("new")])))
 
 
 @pytest.mark.parametrize(
     ("shape", "number", "remedies"),
     [
-        (Shape(4), 3, ("enter 1 more", "copies = 2", "seats = 3")),
-        (Shape(4), 1, ("enter 3 more", "copies = 4", "fewest seats are 2")),
-        (Shape(4), 0, ("enter 4 more",)),
-        (Shape(4, 2), 1, ("enter 1 more", "copies = 2", "fewer seats do not help")),
-        (Shape(6, 3), 2, ("enter 1 more", "copies = 2", "fewer seats do not help")),
-        (Shape(3, format="gauntlet"), 2, ("enter 1 more", "copies = 2", "seats = 2")),
+        (Shape(seats=4), 3, ("enter 1 more", "copies = 2", "seats = 3")),
+        (Shape(seats=4), 1, ("enter 3 more", "copies = 4", "fewest seats are 2")),
+        (Shape(seats=4), 0, ("enter 4 more",)),
+        (Shape(seats=4, sides=2), 1, ("enter 1 more", "copies = 2", "fewer seats do not help")),
+        (Shape(seats=6, sides=3), 2, ("enter 1 more", "copies = 2", "fewer seats do not help")),
+        (Shape(seats=3, format="gauntlet"), 2, ("enter 1 more", "copies = 2", "seats = 2")),
     ],
 )
 def test_too_few_entrants_for_a_table_is_an_error_with_the_remedies(
@@ -242,7 +244,7 @@ def test_too_few_entrants_for_a_table_is_an_error_with_the_remedies(
 
 @pytest.mark.parametrize(("size", "format_"), [(2, "round-robin"), (2, "gauntlet"), (3, "gauntlet")])
 def test_too_many_tables_is_an_error_that_says_how_many_and_how_many_bots_would_fit(size: int, format_: str) -> None:
-    shape = Shape(size, format=format_, sets=1, max_tables=50)  # type: ignore[arg-type]
+    shape = Shape(seats=size, format=format_, sets=1, max_tables=50)  # type: ignore[arg-type]
     fitting = 0
     for number in range(size, 60):
         try:
@@ -264,7 +266,7 @@ def test_too_many_tables_is_an_error_that_says_how_many_and_how_many_bots_would_
 def test_where_even_a_design_has_too_many_tables_the_error_says_how_many(
     number: int, seats: int, format_: str, needed: int
 ) -> None:
-    shape = Shape(seats, format=format_, sets=1, max_tables=needed - 1)  # type: ignore[arg-type]
+    shape = Shape(seats=seats, format=format_, sets=1, max_tables=needed - 1)  # type: ignore[arg-type]
     with pytest.raises(ScheduleError, match=rf"a balanced part of them {needed}\b") as caught:
         plan(shape, bots(number))
     assert f"write max_tables = {needed} in [schedule]" in str(caught.value)
@@ -273,29 +275,29 @@ def test_where_even_a_design_has_too_many_tables_the_error_says_how_many(
 
 def test_a_schedule_without_end_is_refused_before_it_is_made() -> None:
     with pytest.raises(ScheduleError, match="more than max_tables") as caught:
-        plan(Shape(7), bots(10_000))
+        plan(Shape(seats=7), bots(10_000))
     assert "write max_tables" not in str(caught.value)
     with pytest.raises(ScheduleError, match=f"write sets = {MAX_SETS // 10} or less"):
-        plan(Shape(2, sets=MAX_SETS), bots(5))
+        plan(Shape(seats=2, sets=MAX_SETS), bots(5))
 
 
 def test_two_entrants_of_one_key_are_refused() -> None:
     with pytest.raises(ScheduleError, match="same key"):
-        plan(Shape(2), [Bot("a"), Bot("a", "2")])
+        plan(Shape(seats=2), [Bot("a"), Bot("a", "2")])
 
 
 def test_notes_tell_what_is_not_balanced() -> None:
-    assert plan(Shape(4, sets=6), bots(4)).notes == ()
-    assert plan(Shape(4, 2, sets=1), bots(4)).notes == ()
-    (neighbours,) = plan(Shape(4, sets=7), bots(4)).notes
+    assert plan(Shape(seats=4, sets=6), bots(4)).notes == ()
+    assert plan(Shape(seats=4, sides=2, sets=1), bots(4)).notes == ()
+    (neighbours,) = plan(Shape(seats=4, sets=7), bots(4)).notes
     assert "no multiple of 6" in neighbours
-    seats, arrangements = plan(Shape(3, duplicate=False, sets=8), bots(3)).notes
+    seats, arrangements = plan(Shape(seats=3, duplicate=False, sets=8), bots(3)).notes
     assert "no multiple of 3" in seats
     assert "no multiple of 6" in arrangements
 
 
 def test_a_schedule_that_is_asked_for_again_is_not_made_again() -> None:
     entrants = [Bot("a", "1"), Bot("b", "1")]
-    made = plan(Shape(2, sets=50), entrants)
-    assert plan(Shape(2, sets=50), list(entrants)) is made
-    assert plan(Shape(2, sets=50), [Bot("a", "1"), Bot("b", "2")]).sets != made.sets
+    made = plan(Shape(seats=2, sets=50), entrants)
+    assert plan(Shape(seats=2, sets=50), list(entrants)) is made
+    assert plan(Shape(seats=2, sets=50), [Bot("a", "1"), Bot("b", "2")]).sets != made.sets
