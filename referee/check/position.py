@@ -6,6 +6,7 @@ stated. A bot meets it as it would after a restart: with a history that it did n
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any, Self
 
 from referee.cards import Card, cards_text, parse_cards
@@ -47,20 +48,8 @@ class Position:
     origin: str = field(default="", compare=False)
 
     def reached(self) -> Deal:
-        """The deal at this decision; raises ``PositionError``."""
-        try:
-            deal = Deal(self.rules, self.seats, self.dealer, self.pack, self.scores)
-        except (ValueError, RuleSetError) as error:
-            raise PositionError(str(error)) from None
-        for number, action in enumerate(self.actions):
-            violation = deal.verify(action) if deal.kind is not None else None
-            if deal.kind is None or violation:
-                reason = f"{violation.rule}: {violation.sentence}" if violation else "the deal is over"
-                raise PositionError(f"action {number + 1} ({action}): {reason}")
-            deal.apply(action)
-        if deal.kind is None:
-            raise PositionError("nothing is to be decided: the deal is over")
-        return deal
+        """The deal at this decision, for the caller to keep or to change; raises ``PositionError``."""
+        return _reached(self).copy()
 
     def own_past(self, seat: int) -> int:
         """How many of the actions were that seat's."""
@@ -125,6 +114,23 @@ class Position:
             raise PositionError(f"the position lacks or garbles {error}") from None
         position.reached()
         return position
+
+
+@lru_cache(maxsize=2048)  # a check comes back to its positions a few times: when it looks for them, sorts and asks them
+def _reached(position: Position) -> Deal:
+    try:
+        deal = Deal(position.rules, position.seats, position.dealer, position.pack, position.scores)
+    except (ValueError, RuleSetError) as error:
+        raise PositionError(str(error)) from None
+    for number, action in enumerate(position.actions):
+        violation = deal.verify(action) if deal.kind is not None else None
+        if deal.kind is None or violation:
+            reason = f"{violation.rule}: {violation.sentence}" if violation else "the deal is over"
+            raise PositionError(f"action {number + 1} ({action}): {reason}")
+        deal.apply(action)
+    if deal.kind is None:
+        raise PositionError("nothing is to be decided: the deal is over")
+    return deal
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from functools import cache
 from typing import Final
 
-from referee.cards import PACK, PACK_MASK, Mask, cards_in
+from referee.cards import PACK, PACK_MASK, Mask
 from referee.rules import Action, Call, Deal, Keeps, Kind, RuleSet
 from referee.rules.conduct_clauses import CONDUCT, EDITIONS, ROBUST, WHOLE_BOOK
 from referee.rules.rulebook import Clause, Level, clause_text, clauses_of
@@ -21,13 +21,17 @@ def breakable(deal: Deal) -> frozenset[str]:
 
 
 def conceivable(deal: Deal) -> Iterator[Action]:
-    """What a bot might answer: everything legal and illegal that a clause tells apart, not every number there is."""
+    """What a bot might answer: everything legal and illegal that a clause tells apart, not every number there is.
+
+    Of the cards in a hand the clauses tell those that may be played, trumps that may not, and plain cards that may not.
+    """
     match deal.kind:
         case Kind.BID:
             yield from range(-1, deal.rules.max_bid + 2)
         case Kind.PLAY:
             hand = deal.hands[deal.seat]
-            yield from cards_in(hand)
+            wrong = hand & ~sum(1 << card for card in deal.legal())
+            yield from (_one_of(cards) for cards in (hand & ~wrong, wrong & deal.trumps, wrong & ~deal.trumps) if cards)
             yield _one_of(PACK_MASK & ~hand)
         case Kind.DISCARD:
             legal = deal.legal()

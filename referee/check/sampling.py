@@ -8,6 +8,7 @@ every variant, without a word about any of them.
 
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from heapq import heapify, heappop, heappush
 from itertools import combinations
 
@@ -298,9 +299,12 @@ def _of_play(deal: Deal, hand: int) -> list[Feature]:
 
 def conjunctions(deal: Deal) -> frozenset[int]:
     """Every three conditions that hold together at a decision, each three as one number."""
-    found = conditions(deal)
-    kind = (0 if deal.kind is None else int(deal.kind)) << 18
-    marks = [(kind + place * 8 + value) for place, value in enumerate(found)]
+    return _triples_of(0 if deal.kind is None else int(deal.kind), tuple(conditions(deal)))
+
+
+@lru_cache(maxsize=2048)  # most decisions share their conditions with one before
+def _triples_of(kind: int, found: tuple[int, ...]) -> frozenset[int]:
+    marks = [(kind << 18) + place * 8 + value for place, value in enumerate(found)]
     return frozenset(
         (marks[one] << 12) + (place_two << 6) + place_three
         for one, two, three in _TRIPLES[len(found)]
