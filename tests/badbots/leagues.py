@@ -3,7 +3,7 @@
 import asyncio
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from itertools import count
@@ -16,13 +16,14 @@ from referee.bot._turn import Turn as BotTurn
 from referee.deals import seeded_master
 from referee.umpire.faults import PROFILES, Fault, Profile
 from referee.net.games_in_play import GamesInPlay, InProcessPlayer
-from referee.umpire.events import TimeLimits, Ruling
+from referee.umpire.events import TimeLimits
 from referee.protocol.translate import turn_message
 from referee.umpire.record import Record, result_digest, write_record
 from referee.rules import Action, variant
 from referee.sandbox.limits import ResourceLimits as BotLimits
 from referee.sandbox.command import Command
 from referee.umpire.umpire import Umpire
+from referee.league.play.event_sink import EventSink
 from referee.league.play.leg import Leg
 from referee.league.plan import BotPlan, GamePlan, LeaguePlan
 from referee.umpire.view import Turn
@@ -83,42 +84,30 @@ class Findings:
         self.verdicts.setdefault(entrant, set()).add(verdict)
         self.sentences.setdefault(entrant, []).append(sentence)
 
-    def finished(self, game: GamePlan, _umpire: Umpire, record: Record) -> None:
-        self.records[game.fixture_id] = record
-        for entry in record["irregular"]:
-            verdict = f"{entry['fault']} {entry['rule']}".strip()
-            self.add(game.seats[entry["seat"]], verdict, entry["sentence"])
 
-    def no_contest(self, game: GamePlan, reason: str) -> None:
-        if reason.startswith(STALL):
-            self.stalled.add(game.fixture_id)
-        else:
-            self.no_contests.append(f"{game.fixture_id}: {reason}")
-
-    def ruled(self, game: GamePlan, ruling: Ruling) -> None:
-        pass
-
-    def fault(self, entrant: str, fault: Fault, sentence: str, _log: Path) -> None:
-        self.add(entrant, str(fault), sentence)
-
-    def withdrawn_(self, entrant: str, reason: str) -> None:
-        self.withdrawn[entrant] = reason
-
-    def launched(self, _processes: Sequence[Mapping[str, object]]) -> None:
-        pass
-
-    def tick(self) -> None:
-        pass
-
-
-class EventSink:
-    """``Findings`` by the names that a leg calls."""
+class FindingsSink(EventSink):
+    """Writes to ``Findings`` what a leg tells."""
 
     def __init__(self, findings: Findings) -> None:
         self._findings = findings
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._findings, "withdrawn_" if name == "withdrawn" else name)
+    def finished(self, game: GamePlan, umpire: Umpire, record: Record) -> None:
+        self._findings.records[game.fixture_id] = record
+        for entry in record["irregular"]:
+            verdict = f"{entry['fault']} {entry['rule']}".strip()
+            self._findings.add(game.seats[entry["seat"]], verdict, entry["sentence"])
+
+    def no_contest(self, game: GamePlan, reason: str) -> None:
+        if reason.startswith(STALL):
+            self._findings.stalled.add(game.fixture_id)
+        else:
+            self._findings.no_contests.append(f"{game.fixture_id}: {reason}")
+
+    def fault(self, entrant: str, fault: Fault, sentence: str, log: Path) -> None:
+        self._findings.add(entrant, str(fault), sentence)
+
+    def withdrawn(self, entrant: str, reason: str) -> None:
+        self._findings.withdrawn[entrant] = reason
 
 
 def bad_bots() -> dict[str, BadBot]:
@@ -188,7 +177,7 @@ def played(leg: str) -> Findings:
     games = games_of(bots, plan)
     findings = Findings(expected={game.fixture_id: expected(plan, game) for game in games if game.set_id == "control"})
     for _ in range(REPLAYS):
-        asyncio.run(ImpatientLap(plan, games, EventSink(findings), asyncio.Event()).play())
+        asyncio.run(ImpatientLap(plan, games, FindingsSink(findings), asyncio.Event()).play())
         games = [game for game in games if game.fixture_id in findings.stalled]
         findings.stalled.clear()
         if not games:
