@@ -13,9 +13,10 @@ from referee.league.league import League
 from referee.league.luck_baseline import replay_by_fallback
 from referee.league.schedule.formats import format_of
 from referee.league.schedule.schedule import Schedule, read_schedule
-from referee.league.store import GameRow, GameSummary, SetRow, Store
+from referee.league.store import GameRow, GameSummary, LeagueFacts, SetRow, Store
+from referee.statistics.bootstrap import RESAMPLES
 from referee.statistics.results import Measures, PlayedGame, place_points
-from referee.statistics.standings import FaultCounts, Standings, VoidSet, standings
+from referee.statistics.standings import METHOD, FaultCounts, Standings, VoidSet, standings
 from referee.umpire.faults import Fault
 from referee.umpire.umpire import Umpire
 
@@ -147,11 +148,54 @@ def tallies(sets: Sequence[SetRow], games: Iterable[GameRow]) -> dict[str, Fault
 _COUNTED: Final = ("bids_made", "bids_set_back", "illegal", "time_outs", "lost")
 
 
-def standings_of(store: Store, league: League, resamples: int | None = None) -> Standings:
-    """The standings after the scored sets of a league. ``resamples`` trades speed for finer shares."""
+def standings_of(
+    store: Store, league: League, resamples: int | None = None, games: Sequence[GameRow] | None = None
+) -> Standings:
+    """The standings after the scored sets of a league. ``resamples`` trades speed for finer shares.
+
+    ``games``: those of the store, if they were read already. The standings of a finished league are kept with it
+    (``kept_standings``), and not worked out again.
+    """
     sets = store.sets()
+    kept = kept_standings(store.league(), league, sets) if resamples is None else None
+    if kept is not None:
+        return kept
     void = any(row.state == "VOID" for row in sets)
-    return table_from(league, read_schedule(store) if void else Schedule(()), sets, store.games(), resamples)
+    return table_from(
+        league,
+        read_schedule(store) if void else Schedule(()),
+        sets,
+        store.games() if games is None else games,
+        resamples,
+    )
+
+
+def kept_standings(facts: LeagueFacts, league: League, sets: Sequence[SetRow]) -> Standings | None:
+    """The standings that a finished league was stored with; ``None`` if there are none, or they are not of these sets.
+
+    Nor are they taken where another version made them in another way, or anything in them is not as it is written today.
+    ``verify`` does not use them: it works them out and compares.
+    """
+    stored = facts.get("standings")
+    if facts["state"] != "finished" or not stored or stored.get("method") != METHOD:
+        return None
+    try:
+        table = Standings.from_json(stored)
+    except ValueError:
+        return None
+    states = Counter(row.state for row in sets)
+    fits = (
+        table.measure == league.shape.objective
+        and table.seed == league.commitment
+        and table.resamples == RESAMPLES
+        and table.sets == states["SCORED"]
+        and table.games == sum(row.games for row in sets if row.state == "SCORED")
+        and not states["OPEN"]
+        and [(one.id, one.reason) for one in table.void]
+        == [(row.id, _reason(row)) for row in sets if row.state == "VOID"]
+        and sorted(row.entrant for row in table.rows) == sorted(entrant.key for entrant in league.entrants)
+    )
+    return table if fits else None
 
 
 def table_from(
@@ -178,6 +222,8 @@ def table_from(
     )
     tables = {planned.id: planned.table for planned in schedule.sets}
     void = (row for row in sets if row.state == "VOID")
-    return replace(
-        table, void=tuple(VoidSet(row.id, tables.get(row.id, ()), row.reason or "no reason is stored") for row in void)
-    )
+    return replace(table, void=tuple(VoidSet(row.id, tables.get(row.id, ()), _reason(row)) for row in void))
+
+
+def _reason(row: SetRow) -> str:
+    return row.reason or "no reason is stored"

@@ -81,7 +81,7 @@ def collect(store: Store, league: League, table: Standings | None = None) -> Rep
     return ReportData(
         file=str(store.path),
         league=league,
-        table=table if table is not None else standings_of(store, league),
+        table=table if table is not None else standings_of(store, league, games=games),
         finished=facts.get("state") == "finished",
         names=names_of([entrant.key for entrant in league.entrants]),
         copies=copies_of(league),

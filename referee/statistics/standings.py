@@ -8,6 +8,7 @@ Rendering is done elsewhere; :meth:`Standings.to_json` gives plain data. Given t
 numbers are the same to the last digit; all but TrueSkill do not depend on the order of sets.
 """
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from math import fsum, sqrt
@@ -132,6 +133,17 @@ class Standings:
         for one in plain["void"]:
             one["entrants"] = list(one["entrants"])
         return {key: list(value) if isinstance(value, tuple) else value for key, value in plain.items()}
+
+    @classmethod
+    def from_json(cls, plain: Mapping[str, Any]) -> "Standings":
+        """The standings of which ``to_json`` has made this, to the last digit; raises ValueError for anything else."""
+        from pydantic import TypeAdapter  # slow to import, and only a finished league needs it
+
+        text = json.dumps(plain, sort_keys=True)
+        table = TypeAdapter(cls).validate_json(text)
+        if json.dumps(table.to_json(), sort_keys=True) != text:  # a field too many, a number written otherwise
+            raise ValueError("these are not the standings of this version")
+        return table
 
 
 _UNRATED: Final = RatingInterval(None, None, None)

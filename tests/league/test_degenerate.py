@@ -22,6 +22,7 @@ from referee.report.csv_tables import TABLES
 from referee.report.headline import judge
 from referee.report.html_report import render_report
 from referee.report.number_format import figure
+from referee.statistics.bootstrap import RESAMPLES
 from referee.statistics.results import GameSet
 from referee.statistics.standings import FaultCounts, Standings, VoidSet, standings
 from referee.umpire.fallback_player import fallback_move
@@ -176,7 +177,8 @@ def test_everything_that_looks_at_a_degenerate_league_is_sane(tmp_path: Path, ki
     make(path, players, league_text(list(players), seats=len(players), sets=sets, length=length))
     with Store.read(path) as store:
         league = read_league(store)
-        table = standings_of(store, league)
+        table = standings_of(store, league, RESAMPLES)
+        assert standings_of(store, league) == table, "what is kept with it"
         assert table.to_json() == json.loads(json.dumps(store.league()["standings"]))
         shown = sane(all_texts(table))
         facts = collect(store, league, table)
