@@ -159,6 +159,9 @@ def told_early(schedule: Schedule, closed: Iterable[str], entrants: Sequence[str
 
 def told_of(store: Store, league: League, schedule: Schedule | None = None) -> str:
     """``told_early`` of a league as its store stands; ``schedule`` saves reading it again."""
-    closed = [row.id for row in store.sets() if row.state != "OPEN"]
+    sets = store.sets()
+    closed = [row.id for row in sets if row.state != "OPEN"]
+    if len(closed) in (0, len(sets)):
+        return ""
     planned = schedule or read_schedule(store)
     return told_early(planned, closed, [entrant.key for entrant in league.entrants])

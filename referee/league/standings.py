@@ -122,15 +122,18 @@ def closed_sets(sets: Iterable[SetRow], games: Iterable[GameRow]) -> list[list[P
 def tallies(sets: Sequence[SetRow], games: Iterable[GameRow]) -> dict[str, FaultCounts]:
     """What is counted for each entrant outside the results, over scored sets."""
     scored = {row.id for row in sets if row.state == "SCORED"}
-    counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    times: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    counts: defaultdict[str, dict[str, int]] = defaultdict(lambda: dict.fromkeys(_COUNTED, 0))
+    times: defaultdict[str, dict[str, int]] = defaultdict(dict)
     for game in games:
-        summary = game.summary
+        summary: Mapping[str, Any] = game.summary
         if summary["set"] not in scored:
             continue
         for seat, key in enumerate(summary["entrants"]):
-            counts[key].update({name: summary[name][seat] for name in _COUNTED})
-            times[key].update(summary["times"][seat])
+            own, spent = counts[key], times[key]
+            for name in _COUNTED:
+                own[name] += summary[name][seat]
+            for bucket, number in summary["times"][seat].items():
+                spent[bucket] = spent.get(bucket, 0) + number
     return {
         key: FaultCounts(
             bids_made=count["bids_made"],

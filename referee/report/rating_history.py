@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from referee.report.axis import Axis, Tick
 from referee.report.report_data import ReportData
-from referee.statistics.finishing_orders import gather
+from referee.statistics.finishing_orders import AwardCounter
 from referee.statistics.plackett_luce import fit_awards
 from referee.statistics.rating_intervals import RatingInterval
 
@@ -51,8 +52,10 @@ def history(facts: ReportData, winner: str | None) -> History | None:
     counts = _counts(len(sets))
     ends = {row.entrant: row.rating for row in facts.table.rows if row.rating.value is not None}
     paths: dict[str, list[tuple[int, float]]] = {key: [] for key in ends}
-    for count in counts[:-1]:
-        for key, rating in fit_awards(gather(sets[:count])).ratings().items():
+    counter = AwardCounter()
+    for before, count in pairwise((0, *counts[:-1])):
+        counter.add_sets(sets[before:count])
+        for key, rating in fit_awards(counter.awards()).ratings().items():
             paths[key].append((count, rating))
     for key, interval in ends.items():
         paths[key].append((counts[-1], interval.value or 0.0))

@@ -127,9 +127,11 @@ def _by_seat(games: Sequence[GameRow], seats: int) -> dict[str, list[SeatFigure 
     }
 
 
-def _times(games: Sequence[GameRow]) -> dict[str, Counter[int]]:
-    times: dict[str, Counter[int]] = {}
+def _times(games: Sequence[GameRow]) -> dict[str, dict[int, int]]:
+    times: dict[str, dict[str, int]] = {}
     for game in games:
         for key, counts in zip(game.summary["entrants"], game.summary["times"], strict=True):
-            times.setdefault(key, Counter()).update({int(bucket): number for bucket, number in counts.items()})
-    return times
+            own = times.setdefault(key, {})
+            for bucket, number in counts.items():
+                own[bucket] = own.get(bucket, 0) + number
+    return {key: {int(bucket): number for bucket, number in counts.items()} for key, counts in times.items()}

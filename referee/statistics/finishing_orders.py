@@ -88,6 +88,12 @@ class AwardCounter:
         if len(self._pending) >= MOST_PENDING:
             self._flush()
 
+    def add_sets(self, sets: Iterable[GameSet]) -> None:
+        """Count the games of closed sets."""
+        for games in sets:
+            for game in games:
+                self.add(game)
+
     def _number(self, side: Side) -> int:
         return self._numbers.setdefault(side, len(self._numbers))
 
@@ -142,7 +148,5 @@ def side_numbers(mask: int) -> Members:
 def gather(sets: Iterable[GameSet]) -> Awards:
     """The statistics of all games of closed sets."""
     counter = AwardCounter()
-    for games in sets:
-        for game in games:
-            counter.add(game)
+    counter.add_sets(sets)
     return counter.awards()

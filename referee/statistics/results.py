@@ -7,6 +7,7 @@ this package is taken over sets, never over games. Only closed sets belong here;
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from math import fsum, isfinite, sqrt
 from typing import Final, Literal, TypeAlias, cast, get_args
@@ -131,6 +132,11 @@ def place_points(places: Sequence[int], sides: int = 0) -> tuple[float, ...]:
     >>> place_points((1, 3, 1, 3), sides=2)
     (1.0, 0.0, 1.0, 0.0)
     """
+    return _place_points(tuple(places), sides)
+
+
+@lru_cache(4096)  # few orders, many games
+def _place_points(places: tuple[int, ...], sides: int) -> tuple[float, ...]:
     seats = range(len(places))
     shares = []
     for seat in seats:

@@ -21,7 +21,7 @@ from referee.league.store.facts import (
     entrant_line,
     field_names,
 )
-from referee.league.store.json_text import TextError, column, inflate, read_json
+from referee.league.store.json_text import TextError, column, inflate, read_json, read_short
 from referee.league.store.schema import TABLES, NoGameError, StoreError
 from referee.umpire.record import Record, canonical
 
@@ -251,5 +251,5 @@ def _game(row: Sequence[Any]) -> GameRow:
         attempt=attempt,
         record_digest=record,
         result_digest=result,
-        summary=read_json(summary),
+        summary=read_short(summary),
     )
