@@ -61,7 +61,7 @@ class Rate:
 
     @property
     def reach(self) -> float:
-        """Half the width of its own 95 % interval."""
+        """Half the width of its own 95% interval."""
         return 1.96 * sqrt(max(self.share * (1.0 - self.share), 1.0 / self.leagues) / self.leagues)
 
 

@@ -3,7 +3,7 @@
 Run: python benchmarks/proof.py [--workers N] [--write README.md]
 
 The statistical unit is the set: the same packs in every rotation of the seats. The figure is the mean over sets of the
-difference in place points a game (the share of opponents beaten, 0 to 1) between the two bots, with Student's 95 %
+difference in place points a game (the share of opponents beaten, 0 to 1) between the two bots, with Student's 95%
 interval. The exit code is 1 if an interval does not lie above zero.
 """
 
@@ -60,7 +60,7 @@ def main() -> None:
         holds = holds and found.low > 0
         interval = f"{found.low:+.3f} to {found.high:+.3f}"
         rows.append(f"| {better} over {worse} | {found.sets} | {games} | {found.mean:+.3f} | {interval} |")
-    head = "| difference in place points a game | sets | games | mean | 95 % interval |\n|---|---|---|---|---|\n"
+    head = "| difference in place points a game | sets | games | mean | 95% interval |\n|---|---|---|---|---|\n"
     text = head + "\n".join(rows) + "\n"
     print(text)
     if options.write:

@@ -4,7 +4,7 @@
     python benchmarks/strength.py montecarlo careful careful --sets 150
 
 The bots of a table play every set once per rotation of the seats, with the same packs. Printed are the place points of
-every bot (the share of its opponents that it beat), the paired difference of every two with its 95 % interval over sets,
+every bot (the share of its opponents that it beat), the paired difference of every two with its 95% interval over sets,
 bids made and bids set back, and the time of a decision as a multiple of the random bot's in the same run.
 """
 

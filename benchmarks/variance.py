@@ -3,7 +3,7 @@
     python benchmarks/variance.py [--sets 400] [--only duplicate] [--only compare] [--only house]
 
 Single deals, by points (``length = deal``), four seats, counted in games. The yardstick of the same run is plain deals: each game with packs of its
-own. A figure is the share of plain games that gives an interval as narrow, with its own 95 % interval over sets:
+own. A figure is the share of plain games that gives an interval as narrow, with its own 95% interval over sets:
 
 * duplicate: sets of four games, a pack played from every seat, between two bots at one table;
 * compare: pairs of games, only the version swapped. "same question": plain games of either version among the same others;
@@ -201,7 +201,7 @@ def together(rows: Sequence[tuple[tuple[int, int], int]]) -> float:
 
 
 def share_of(rows: Sequence[Any], ratio: Callable[[Sequence[Any]], float], seed: str) -> GameShare:
-    """A ratio with the interval of 95 % of resamples."""
+    """A ratio with the interval of 95% of resamples."""
     rng = random.Random(f"variance: {seed}")
     found = sorted(ratio(rng.choices(rows, k=len(rows))) for _ in range(400))
     return GameShare(ratio(rows), found[10], found[-11])
@@ -250,7 +250,7 @@ def main() -> None:
     parser.add_argument("--sets", type=int, default=400)
     parser.add_argument("--only", action="append", default=[], choices=["duplicate", "compare", "house"])
     options = parser.parse_args()
-    print("| single deals, four seats | games played | share of plain games | 95 % interval | bound |")
+    print("| single deals, four seats | games played | share of plain games | 95% interval | bound |")
     print("| --- | --- | --- | --- | --- |")
     missed = []
     for row in rows(options.sets, options.only):

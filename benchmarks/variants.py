@@ -5,7 +5,7 @@
 
 Each table has the fewest seats of its game. Careful holds one seat, or one side, random all others; a set plays the same
 packs once with careful in every seat (every side). The figure is the mean over sets of the difference in place points
-(the share of opponents beaten, 0 to 1) between careful and random, with Student's 95 % interval over sets. The exit code
+(the share of opponents beaten, 0 to 1) between careful and random, with Student's 95% interval over sets. The exit code
 is 1 if an interval does not lie above zero.
 """
 

@@ -38,13 +38,15 @@ def _summary(tried: int, survived: int, every: int, command: str) -> str:
     killed = tried - survived
     low, high = wilson(killed, tried)
     share = 100 * killed / max(tried, 1)
-    interval = "" if tried == every else f" (95 % interval for all: {100 * low:.1f} to {100 * high:.1f} %)"
-    told = f"{tried} of {every} mutants were tried: **{killed} were killed, {share:.1f} %**{interval}; {survived} survived."
+    interval = "" if tried == every else f" (95% interval for all: {100 * low:.1f} to {100 * high:.1f}%)"
+    told = (
+        f"{tried} of {every} mutants were tried: **{killed} were killed, {share:.1f}%**{interval}; {survived} survived."
+    )
     return f"{told} The command was `{command}`.\n"
 
 
 def wilson(hits: int, trials: int) -> tuple[float, float]:
-    """The 95 % interval of a share, by Wilson's score."""
+    """The 95% interval of a share, by Wilson's score."""
     if not trials:
         return 0.0, 1.0
     z, share = 1.959964, hits / trials

@@ -33,7 +33,7 @@ TRUESKILL: Final = (
 EXPLANATIONS: Final = (
     "rank: the best and the worst rank that the data leave open. Bots whose ranges do not overlap are told apart.",
     (
-        "place points, stakes, points: the league's measure a game, and its 95 % interval over sets, the games of which share their "
+        "place points, stakes, points: the league's measure a game, and its 95% interval over sets, the games of which share their "
         "packs. Place points are the share of the others that a bot beat, a tie counting half."
     ),
     "rating: order-free (Plackett-Luce), the mean of all being 0; 400 more is odds of 10 to 1 to finish ahead.",
@@ -62,9 +62,9 @@ def _columns(table: Standings) -> list[_Column]:
     """The columns beside rank and bot."""
     found = [
         _Column(_MEASURES[table.measure], lambda row: figure(row.measure.mean)),
-        _Column(("95 %", "interval"), lambda row: between(row.measure) or NONE),
+        _Column(("95%", "interval"), lambda row: between(row.measure) or NONE),
         _Column(("", "rating"), lambda row: figure(row.rating.value, 0, sign=True)),
-        _Column(("rating's 95 %", "interval"), _rating_interval, needed=False),
+        _Column(("rating's 95%", "interval"), _rating_interval, needed=False),
         _Column(("", "TrueSkill"), lambda row: figure(row.skill.conservative, 1)),
         _Column(("", "games"), lambda row: f"{row.games:,}"),
         _Column(("", "faults"), lambda row: f"{faults(row):,}"),
@@ -181,7 +181,7 @@ def notes(table: Standings) -> list[str]:
     """What a reader of the table must know."""
     over = f"{counted(table.sets, 'set')} ({counted(table.games, 'game')})"
     if any(between(row.measure) for row in table.rows):
-        said = f"Figures are over {over}; intervals are 95 %. "
+        said = f"Figures are over {over}; intervals are 95%. "
     else:
         said = f"Figures are over {over}. " if table.sets else ""
     return [

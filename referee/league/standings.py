@@ -21,7 +21,7 @@ from referee.umpire.faults import Fault
 from referee.umpire.umpire import Umpire
 
 _STEPS = 8
-"""Buckets of decision times per factor of two: a quantile is right to within 4.5 %."""
+"""Buckets of decision times per factor of two: a quantile is right to within 4.5%."""
 
 
 def summarise(umpire: Umpire, entrants: Sequence[str], set_id: str) -> GameSummary:

@@ -1,4 +1,4 @@
-"""The forest plot: one line an entrant, its figure and its 95 % interval on a scale that all share."""
+"""The forest plot: one line an entrant, its figure and its 95% interval on a scale that all share."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -68,9 +68,7 @@ def _row(facts: ReportData, axis: Axis, row: StandingsRow, winner: str | None) -
         wide=axis.width(measure.low, measure.high) if measure.low is not None and measure.high is not None else None,
         mean=figure(measure.mean),
         interval=interval(measure),
-        spoken=f"{figure(measure.mean)}, 95 % interval {between(measure)}"
-        if between(measure)
-        else figure(measure.mean),
+        spoken=f"{figure(measure.mean)}, 95% interval {between(measure)}" if between(measure) else figure(measure.mean),
         best=winner is not None and winner in (row.entrant, facts.copies.get(row.entrant)),
     )
 

@@ -40,7 +40,7 @@ def figure(value: float | None, digits: int = DIGITS, sign: bool = False) -> str
 
 
 def interval(value: Estimate, digits: int = DIGITS) -> str:
-    """A 95 % interval, as ``[0.855, 0.953]``; empty where there is none."""
+    """A 95% interval, as ``[0.855, 0.953]``; empty where there is none."""
     if value.low is None or value.high is None:
         return ""
     return f"[{figure(value.low, digits)}, {figure(value.high, digits)}]"

@@ -38,8 +38,8 @@ def columns(table: Standings, called: Callable[[str], str] = name) -> Mapping[st
 
 HINTS: Final = {
     "rank": "The ranks that the data support: a range where the order is open.",
-    "rating": "Order-free rating (Plackett-Luce) on an Elo-like scale, mean 0, with its 95 % interval.",
-    "luck-adjusted": "Points a game less what the packs were worth to house players in the same seats, with a 95 % interval.",
+    "rating": "Order-free rating (Plackett-Luce) on an Elo-like scale, mean 0, with its 95% interval.",
+    "luck-adjusted": "Points a game less what the packs were worth to house players in the same seats, with a 95% interval.",
     "TrueSkill": "Conservative skill mu - 3 sigma, then mu and sigma. A running estimate: it depends on the order of games.",
     "stakes": "Stakes won less stakes lost, in all.",
     "bids made/set": "Contracts made, and contracts set back.",

@@ -42,7 +42,7 @@ _MANY: Final = 1000
 
 
 def two_sided(df: float) -> float:
-    """How many standard errors a 95 % interval reaches to each side."""
+    """How many standard errors a 95% interval reaches to each side."""
     return quantile(0.5 + CONFIDENCE / 2.0, df)
 
 
@@ -79,7 +79,7 @@ def interval_of_trials(share: float, trials: float, sets: int) -> tuple[float, f
 
 
 def interval_of_mean(values: Sequence[float], low: float, high: float, trials: float) -> tuple[float, float] | None:
-    """The 95 % interval of the mean of one figure a set; None under ``FEWEST_SETS`` sets, or where low is high.
+    """The 95% interval of the mean of one figure a set; None under ``FEWEST_SETS`` sets, or where low is high.
 
     ``low``, ``high``: the ends of what the figure of a single game may be. ``trials``: independent trials that the games
     of a set would be, were each for nothing or all: a game against one opponent is one.

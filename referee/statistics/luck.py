@@ -35,7 +35,7 @@ _MOST_UNITS: Final = 400
 
 @dataclass(frozen=True, slots=True)
 class GameShare:
-    """A share of games with its 95 % interval: below 1 games are saved. ``saves``: that is certain at this level."""
+    """A share of games with its 95% interval: below 1 games are saved. ``saves``: that is certain at this level."""
 
     value: float
     low: float
@@ -221,7 +221,7 @@ def _centred(values: Sequence[float]) -> list[float]:
 
 
 def _share(parts: Sequence[tuple[float, float]], seed: str) -> GameShare:
-    """The ratio of two sums over sets, with the interval of 95 % of resamples of sets."""
+    """The ratio of two sums over sets, with the interval of 95% of resamples of sets."""
     random = Random(f"share of games: {seed}").random  # noqa: S311 - repeatable on purpose, guards nothing
     # Beyond so many sets blocks of sets are drawn: as good for sums, and the cost stays bounded.
     blocks = [parts[start::_MOST_UNITS] for start in range(min(len(parts), _MOST_UNITS))]

@@ -17,7 +17,7 @@ from referee.statistics.results import GameSet, MeasureName, Span, set_means, sp
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A mean over ``sets`` sets with its 95 % interval.
+    """A mean over ``sets`` sets with its 95% interval.
 
     ``mean`` is None without any set. ``low`` and ``high`` are None where the sets say too little about how they differ: fewer
     than ten, or a figure that was the same in all games of a league.

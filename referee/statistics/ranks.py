@@ -6,12 +6,12 @@ differ, pairs are compared through common opponents too (:mod:`referee.statistic
 entrant that played less, less one, as degrees of freedom.
 
 From pairs to ranks, after Mogstad, Romano, Shaikh and Wilhelm (2024): "i is not better than j" is tested for all ordered
-pairs at once, by Holm's procedure, so that with 95 % certainty *no* two equals are set apart anywhere in the table. An
+pairs at once, by Holm's procedure, so that with 95% certainty *no* two equals are set apart anywhere in the table. An
 entrant's best rank is one more than the number of entrants shown to be better; its worst rank leaves out the number
 shown to be worse.
 
 Student's t is too bold for a handful of sets with few different results (four equal bots, ten plain deals: some pair set
-apart in 6.8 % of leagues instead of 5). So up to ``EXACT_SETS`` sets the p-value is no less than that of the sign-flip
+apart in 6.8% of leagues instead of 5). So up to ``EXACT_SETS`` sets the p-value is no less than that of the sign-flip
 test, which is exact for bots that are alike; and never less than 2^-n for n sets, the least any such test can give.
 
 A league that stops as soon as its ranks are resolved looks again and again. Its p-values come from evidence that holds at

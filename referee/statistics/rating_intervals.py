@@ -26,7 +26,7 @@ from referee.statistics.results import GameSet
 
 @dataclass(frozen=True, slots=True)
 class RatingInterval:
-    """A rating on the Elo-like scale of :class:`StrengthFit`, and its 95 % interval.
+    """A rating on the Elo-like scale of :class:`StrengthFit`, and its 95% interval.
 
     ``value`` is None without any set, ``low`` and ``high`` with fewer than ``FEWEST_SETS``.
     """

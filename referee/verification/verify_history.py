@@ -21,7 +21,7 @@ from referee.league.sets_to_play import (
 )
 from referee.league.store import FaultLine, GameRow, SetRow, Source
 from referee.league.store.export_format import FILES, LEAGUE
-from referee.league.store.facts import PRIVATE, AttemptLine, CodeVersions, EarlierSeason
+from referee.league.store.facts import PRIVATE, AttemptLine, CodeVersions, EarlierSeason, EntrantFacts, PartnerFacts
 from referee.umpire.faults import Fault
 from referee.verification.result import Check, Divergence, Findings, object_in, shown
 
@@ -78,8 +78,14 @@ def _claims_of(key: str, about: Mapping[str, Any], entrants: Mapping[str, Any]) 
     yield Claim("command", argv, argv if words else "a program and its arguments" if local else [])
     yield Claim("folder", about.get("folder") is not None, local)
     partner = about.get("partner")
+    yield _no_others(about, EntrantFacts)
     if partner is not None:
+        yield _no_others(partner, PartnerFacts)
         yield Claim("partner", partner.get("copy_of") is None or "#" in partner["key"], True)
+
+
+def _no_others(about: Mapping[str, Any], known: type) -> Claim:
+    return Claim("fields that no entrant has", ", ".join(sorted(about.keys() - known.__annotations__.keys())), "")
 
 
 def check_facts(league: League, schedule: Schedule, sets: Mapping[str, SetRow], found: Findings) -> None:
@@ -243,6 +249,32 @@ class HistoryCheck:
                         "an attempt that was cut short before",
                     )
                     break
+        self._check_order_of_redeals()
+
+    def _check_order_of_redeals(self) -> None:
+        """A set is dealt anew when all attempts at its packs before have ended; none of these follows."""
+        latest: dict[str, AttemptLine] = {}
+        ended: dict[tuple[str, int], str] = {}
+        for row in self._attempts:
+            set_id = self._fixtures[row["fixture_id"]].id
+            if set_id in self._kept:
+                continue
+            before = latest.get(set_id)
+            what = f"redeal of attempt {row['id']}"
+            if before is not None and row["redeal"] < before["redeal"]:
+                should = f"{before['redeal']} or more, as attempt {before['id']} at its set"
+                self._odd(Check.ATTEMPT, what, row["redeal"], should)
+                return
+            end = max((ended.get((set_id, one), "") for one in range(min(row["redeal"], 1000))), default="")
+            if self._clocked and row["started"] < end:
+                should = (
+                    f"one whose packs were dealt before {row['started']}: it started while those before were played"
+                )
+                self._odd(Check.ATTEMPT, what, row["redeal"], should)
+                return
+            latest[set_id] = row
+            key = (set_id, row["redeal"])
+            ended[key] = max(ended.get(key, ""), row["ended"] or "")
 
     def _check_voids(self) -> None:
         """A set is void only for a reason that left its traces; one that counts has none."""

@@ -19,7 +19,7 @@ from referee.statistics.intervals import (
 
 @pytest.mark.parametrize(
     ("won", "of", "low", "high"),
-    [  # Clopper and Pearson's 95 % limits, as printed in tables of binomial confidence limits
+    [  # Clopper and Pearson's 95% limits, as printed in tables of binomial confidence limits
         (0, 10, 0.0, 0.3085),
         (1, 10, 0.0025, 0.4450),
         (5, 10, 0.1871, 0.8129),

@@ -101,7 +101,7 @@ def test_the_mean_lies_inside_its_interval(values: list[float]) -> None:
 
 
 def test_intervals_hold_the_truth_of_equal_bots_as_often_as_they_say() -> None:
-    """600 leagues of 15 sets: 95 % intervals must hold 0 in at least 93 % and, not being idle, in at most 98 %."""
+    """600 leagues of 15 sets: 95% intervals must hold 0 in at least 93 % and, not being idle, in at most 98%."""
     held = 0
     for seed in range(600):
         result = paired_difference(league(dict.fromkeys("abc", 0.0), ["abc"], 15, seed), "a", "b")

@@ -88,7 +88,7 @@ def test_few_sets_give_no_interval() -> None:
 
 @pytest.mark.parametrize("grain", [0.0, 1.5])
 def test_intervals_hold_the_true_rating_as_often_as_they_say(grain: float) -> None:
-    """300 leagues of 20 sets and four unequal bots: 95 % intervals must hold the truth in 93 % at least, and not be idle.
+    """300 leagues of 20 sets and four unequal bots: 95% intervals must hold the truth in 93 % at least, and not be idle.
 
     The truth is the fit to very many sets of the same league.
     """

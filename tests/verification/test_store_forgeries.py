@@ -116,3 +116,19 @@ def test_without_it_what_follows_from_something_is_found(
     Memory(monkeypatch)
     passed = list(unfound(stores, tmp_path, table, cover=cover, publish=False))
     assert [one for one in passed if not listed(one[1])] == []
+
+
+@pytest.mark.parametrize("pattern", ["attempt: redeal", "entrant: about"])
+def test_what_once_passed_in_some_row_is_found_in_every_row(
+    stores: dict[str, tuple[Path, Form, Tables]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pattern: str
+) -> None:
+    """An attempt at packs that were dealt later; an entrant with a field that none has."""
+    Memory(monkeypatch)
+    sound, form, tables = stores["eventful"]
+    table, path, rng = pattern.partition(":")[0], tmp_path / "forged.sqlite", random.Random(pattern)  # noqa: S311
+    tried = 0
+    for place, what, forged in forgeries(form, tables, table, rng, 0, pattern.__eq__, every_row=True):
+        if place == pattern and save_store(form, covered(forged, tmp_path), sound, path, tables):
+            assert is_found(path), what
+            tried += 1
+    assert tried >= len(tables[table])
