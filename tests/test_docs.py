@@ -557,3 +557,16 @@ def test_the_walk_from_a_definition_to_standings_is_as_short_as_it_says() -> Non
     assert [name for name in named if not any((home / name).is_file() for home in homes)] == []
     assert len(named) == 15
     assert "Fifteen files" in walk
+
+
+def test_the_walk_of_a_move_from_the_stream_to_the_record_is_as_short_as_it_says() -> None:
+    walk = page("architecture.md").partition("## One decision, from end to end")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| \d+ \| `([\w/]+\.py)` \| (.+?) \|", walk, re.MULTILINE)
+    assert [
+        f"{file}: {name}"
+        for file, names in rows
+        for name in re.findall(r"`([^`]+)`", names) or ["(none named)"]
+        if name not in names_in(ROOT / "referee" / file)
+    ] == []
+    assert len({file for file, _ in rows}) == len(rows) <= 10
+    assert "ten files" in walk

@@ -137,7 +137,7 @@ class ScheduleSection(Section):
         default=2000,
         ge=1,
         le=1_000_000,
-        description="The most tables a schedule may have. Where all are more, a balanced part of them is played.",
+        description="The most tables a schedule may have. If there would be more, a balanced part of them is played.",
     )
     until_resolved: float | None = Field(
         default=None,
