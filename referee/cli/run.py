@@ -60,7 +60,7 @@ from referee.league.play.runner import Runner, RunOutcome
 from referee.league.schedule.format import ScheduleError
 from referee.league.schedule.formats import plan as plan_schedule
 from referee.league.season import kept_of
-from referee.league.standings import standings_of
+from referee.league.standings import figures_so_far, standings_of
 from referee.league.store import Store, StoreError
 from referee.net.listening import check_address, check_certificate
 from referee.report.endings import ending_lines, open_line
@@ -388,6 +388,24 @@ def _table_of_stopped(store: Store, league: League, output: OutputFormat, consol
         return None
 
 
+def live_lines(store: Store, league: League, width: int, rows: int) -> list[str]:
+    """The standings while a league is played, in lines of so many cells and so many of them at most.
+
+    Sets count when they are whole, which those that are played together become together: until the first are, the games so far
+    are shown, without ranks.
+    """
+    sets = store.sets()
+    open_ = [row for row in sets if row.state == "OPEN" and row.games]
+    whole = any(row.state == "SCORED" for row in sets)
+    make = standings_of if whole or not open_ else figures_so_far
+    lines = standings_lines(make(store, league, _QUICK_RESAMPLES), width, max(rows - bool(open_), 1))
+    if open_:
+        games = sum(row.games for row in open_)
+        told = "will count when the sets are whole" if whole else "ranks and intervals come with whole sets"
+        lines.append(f"{counted(games, 'game')} of {counted(len(open_), 'set')} under way: {told}"[:width])
+    return lines
+
+
 @contextmanager
 def _observer(
     output: OutputFormat, console: Console, total: int, store: Store, league: League
@@ -396,10 +414,7 @@ def _observer(
     if output is OutputFormat.RICH and console.is_terminal:
         done = store.count_games()
 
-        def table(width: int, rows: int) -> list[str]:
-            return standings_lines(standings_of(store, league, _QUICK_RESAMPLES), width, rows)
-
-        with LiveObserver(console, total, done, table, league.name) as screen:
+        with LiveObserver(console, total, done, partial(live_lines, store, league), league.name) as screen:
             yield screen
     else:
         yield LineObserver(console)

@@ -173,6 +173,29 @@ def standings_of(
     )
 
 
+def figures_so_far(store: Store, league: League, resamples: int) -> Standings:
+    """What all stored games come to, those of sets under way among them: for a look while no set is whole yet.
+
+    The rotations of a set balance one another only when all are played. So nobody has a rank here, and no figure an interval.
+    """
+    sets = [replace(row, state="SCORED") if row.state == "OPEN" and row.games else row for row in store.sets()]
+    table = table_from(league, read_schedule(store), sets, store.games(), resamples)
+    rows = tuple(
+        replace(
+            row,
+            status="too few to rank",
+            rank_low=None,
+            rank_high=None,
+            stability=None,
+            measure=replace(row.measure, low=None, high=None),
+            rating=replace(row.rating, low=None, high=None),
+            adjusted=None,
+        )
+        for row in table.rows
+    )
+    return replace(table, status="too few to rank", rows=rows, share=None, share_by="", share_note="", notes=())
+
+
 def kept_standings(facts: LeagueFacts, league: League, sets: Sequence[SetRow]) -> Standings | None:
     """The standings that a finished league was stored with; ``None`` if there are none, or they are not of these sets.
 
