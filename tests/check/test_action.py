@@ -87,9 +87,9 @@ def test_a_bot_with_a_build_step_is_built_first(tmp_path: Path) -> None:
     ],
 )
 def test_a_command_is_one_bot_with_quotes_or_without(tmp_path: Path, bot: str, runs: int) -> None:
-    """YAML takes the outer quotes away: ``bot: "node bot.js"`` arrives bare."""
+    """YAML takes the outer quotes away: ``bot: "node bot.js"`` arrives bare. One rule tells which bots are run."""
     (tmp_path / "my-bot.py").write_text(ANY_LEGAL, "utf-8")
-    done = run(tmp_path, BOT=bot, ARGUMENTS="--deals 0 --sandbox none --seed 'a seed'")
+    done = run(tmp_path, BOT=bot, ARGUMENTS="--deals 0 --rule 'AF-BID-001' --sandbox none --seed 'a seed'")
     assert done.returncode == 0, done.stdout + done.stderr
     assert len(json.loads((tmp_path / "rules-check" / "report.json").read_text("utf-8"))["runs"]) == runs
 
