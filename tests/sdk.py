@@ -1,7 +1,7 @@
 """A referee that says what a test scripts, and bots to talk to it: what the tests of the SDK share."""
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -54,9 +54,11 @@ class Scripted(service_pb2_grpc.RefereeServiceServicer):
 
 
 @contextmanager
-def referee(*scripts: Script, scheme: str = "unix") -> Iterator[tuple[Scripted, dict[str, str]]]:
+def referee(
+    *scripts: Script, scheme: str = "unix", options: Sequence[tuple[str, int]] = ()
+) -> Iterator[tuple[Scripted, dict[str, str]]]:
     """A scripted referee and the environment in which a bot finds it."""
-    server = grpc.server(ThreadPoolExecutor(4), options=[("grpc.so_reuseport", 0)])
+    server = grpc.server(ThreadPoolExecutor(4), options=[("grpc.so_reuseport", 0), *options])
     servicer = Scripted(*scripts)
     service_pb2_grpc.add_RefereeServiceServicer_to_server(servicer, server)
     with tempfile.TemporaryDirectory() as folder:  # pytest's own are too deep for the name of a socket

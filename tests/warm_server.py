@@ -22,6 +22,7 @@ IMPORTED: Final = (
     "grpc.aio",
     "referee.bot",
     "referee.bot._dial",
+    "referee.bot._unix_stream",
 )
 MOST: Final = 1 << 17
 """Bytes of a job."""

@@ -1,19 +1,21 @@
 """Finding the referee, dialling it, and dialling it again: what ``referee.bot.run`` does around a session."""
 
 import os
+import socket
 import sys
 import time
-import traceback
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final, TypeAlias
-
-import grpc
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from referee.bot._output import MARK
 from referee.bot._receipts import receipts_for
 from referee.bot._session import BotClient, BotError, BotHooks, Choose, NoAnswer
+from referee.bot._stream import INVALID_ARGUMENT, PERMISSION_DENIED, UNAUTHENTICATED, UNIMPLEMENTED, StreamError
 from referee.protocol import wire
+
+if TYPE_CHECKING:
+    from referee.bot._grpc_stream import GrpcStream
+    from referee.bot._unix_stream import UnixStream
 
 HELP: Final = """\
 This is a bot: it plays when a referee starts it. Try
@@ -24,10 +26,10 @@ A bot that dials in from elsewhere finds its referee by the environment variable
 tls:example.org:7777) and REFEREE_TOKEN."""
 
 _LOST_FOR_GOOD: Final = {
-    grpc.StatusCode.UNAUTHENTICATED: "the referee does not know this token: look at REFEREE_TOKEN",
-    grpc.StatusCode.PERMISSION_DENIED: "this token may not join here: look at REFEREE_TOKEN",
-    grpc.StatusCode.UNIMPLEMENTED: "what answers there is no referee of allfours.v1: look at REFEREE_ADDRESS",
-    grpc.StatusCode.INVALID_ARGUMENT: "the referee does not understand this bot: install the same version of Referee",
+    UNAUTHENTICATED: "the referee does not know this token: look at REFEREE_TOKEN",
+    PERMISSION_DENIED: "this token may not join here: look at REFEREE_TOKEN",
+    UNIMPLEMENTED: "what answers there is no referee of allfours.v1: look at REFEREE_ADDRESS",
+    INVALID_ARGUMENT: "the referee does not understand this bot: install the same version of Referee",
 }
 _LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]")
 _OURS: Final = __file__.removesuffix("dial.py")
@@ -37,8 +39,7 @@ class AddressError(ValueError):
     """An address or a certificate that names no way to a referee; the message says how to write one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Patience:
+class Patience(NamedTuple):
     """How a lost connection is dialled again, all in seconds: for how long, and the pause between two attempts.
 
     The pause grows from ``first_s`` to ``most_s``; after a connection that held for ``calm_s`` it is short again.
@@ -53,8 +54,7 @@ class Patience:
 Metadata: TypeAlias = tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(NamedTuple):
     """Where the referee is: as it was written, as gRPC writes it, whether over a network, whether encrypted."""
 
     text: str
@@ -76,20 +76,20 @@ def read_address(text: str) -> Address:
     )
 
 
-def open_channel(address: Address, authority: bytes | None) -> grpc.Channel:
-    """A channel that fails at once when nobody answers, and notices within a minute when the network has gone."""
-    options: list[tuple[str, int]] = [
-        ("grpc.enable_retries", 0),
-        ("grpc.max_receive_message_length", -1),
-        ("grpc.use_local_subchannel_pool", 1),
-    ]
-    if address.remote:
-        options += [("grpc.keepalive_time_ms", 30_000), ("grpc.keepalive_timeout_ms", 20_000)]
-    if not address.remote or address.target.removeprefix("dns:///").rpartition(":")[0] in _LOOPBACK:
-        options += [("grpc.enable_http_proxy", 0)]
-    if address.tls:
-        return grpc.secure_channel(address.target, grpc.ssl_channel_credentials(authority), options)
-    return grpc.insecure_channel(address.target, options)
+def open_stream(address: Address, authority: bytes | None, metadata: Metadata) -> "UnixStream | GrpcStream":
+    """A stream to the referee, to be used in a ``with``. On the same machine, it needs no library of gRPC, which takes longer to
+    load than the rest of a bot. Raises ``StreamError``.
+    """
+    if not address.remote and hasattr(socket, "AF_UNIX"):
+        from referee.bot._unix_stream import UnixStream, connect
+
+        return UnixStream(connect(address.target.removeprefix("unix:").removeprefix("//")), metadata)
+    from referee.bot._grpc_stream import open_grpc_stream
+
+    nearby = not address.remote or address.target.removeprefix("dns:///").rpartition(":")[0] in _LOOPBACK
+    return open_grpc_stream(
+        address.target, metadata, remote=address.remote, proxy=not nearby, tls=address.tls, authority=authority
+    )
 
 
 def serve(
@@ -145,14 +145,14 @@ def _dial(
     while True:
         began = time.monotonic()
         try:
-            with open_channel(address, authority) as channel:
-                return session.play(channel, metadata)
-        except grpc.RpcError as error:
+            with open_stream(address, authority, metadata) as stream:
+                return session.play(stream)
+        except StreamError as error:
             now = time.monotonic()
             if session.heard:
                 give_up = now + patience.grace_s
                 pause = patience.first_s if now - began > patience.calm_s else pause
-            if _is_final(error) or not address.remote or now + pause > give_up:
+            if error.code in _LOST_FOR_GOOD or not address.remote or now + pause > give_up:
                 _say(MARK + _loss(address, error, met=give_up > 0))
                 return None
             _say(f"{MARK}the connection to {address.text} is lost; dialling again in {pause:g} s")
@@ -160,24 +160,21 @@ def _dial(
         pause = min(pause * 2, patience.most_s)
 
 
-def _is_final(error: grpc.RpcError) -> bool:
-    """Whether dialling again is useless."""
-    return isinstance(error, grpc.Call) and error.code() in _LOST_FOR_GOOD
-
-
-def _loss(address: Address, error: grpc.RpcError, met: bool) -> str:
+def _loss(address: Address, error: StreamError, met: bool) -> str:
     """One sentence for the author: what happened to the connection, and what to look at."""
-    if not isinstance(error, grpc.Call):
+    if not error.code:
         return f"the referee at {address.text} has ended the stream without a farewell"
-    if _is_final(error):
-        return f"{address.text}: {_LOST_FOR_GOOD[error.code()]}"
+    if error.code in _LOST_FOR_GOOD:
+        return f"{address.text}: {_LOST_FOR_GOOD[error.code]}"
     if met:
-        return f"the referee at {address.text} is gone: {error.details()}"
-    return f"cannot reach a referee at {address.text}: {error.details()}. Is it running, and is REFEREE_ADDRESS right?"
+        return f"the referee at {address.text} is gone: {error.details}"
+    return f"cannot reach a referee at {address.text}: {error.details}. Is it running, and is REFEREE_ADDRESS right?"
 
 
 def _show(error: BotError) -> None:
     """Prints what the bot did wrong and where: its own traceback, without our frames above it."""
+    import traceback
+
     cause = error.__cause__
     _say(f"the bot has failed in {error.where}")
     if cause is None or isinstance(cause, NoAnswer):

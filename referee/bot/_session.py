@@ -1,21 +1,21 @@
 """A bot's side of one connection: join, answer batches, leave. Use it through ``referee.bot.run``."""
 
-import asyncio
-import inspect
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-from queue import SimpleQueue
-from typing import Any, Final, Protocol, TypeAlias, cast
-
-import grpc
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from functools import partial
+from types import MethodType
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, cast
 
 from referee import __version__
 from referee.bot._cards import Kind, Objective
 from referee.bot._receipts import Receipts
+from referee.bot._stream import RefereeStream, StreamError
 from referee.bot._turn import Turn
 from referee.protocol import wire
-from referee.protocol.allfours.v1 import service_pb2_grpc
+
+if TYPE_CHECKING:
+    import asyncio  # loaded for an ``async def choose`` alone: it takes as long as everything else here
 
 FLUSH_S: Final = 0.010
 """How long an answer may wait for company."""
@@ -23,10 +23,13 @@ FLUSH_S: Final = 0.010
 MOVES_A_MESSAGE: Final = 500
 """Far below the 64 KiB that the referee takes in one message."""
 
+_COROUTINE: Final = 0x80
+"""The flag of an ``async def`` (``inspect.CO_COROUTINE``)."""
+
 _OBJECTIVES: Final = {int(objective): objective for objective in Objective}
 
 Choose: TypeAlias = Callable[[Turn], int | Iterable[int] | Awaitable[int | Iterable[int]]]
-Out: TypeAlias = "SimpleQueue[wire.PlayRequest | None]"
+Send: TypeAlias = Callable[[wire.PlayRequest], object]
 
 
 class BotHooks(Protocol):
@@ -71,27 +74,11 @@ class NoAnswer(TypeError):
     """What ``choose`` has returned is no answer to the turn."""
 
 
-class CallStream(Protocol):
-    """An open call, as far as a session uses it."""
-
-    def __iter__(self) -> Iterator[wire.PlayResponse]:
-        """The messages of the referee."""
-        ...
-
-    def cancel(self) -> object:
-        """Ends the call at once."""
-        ...
-
-    def is_active(self) -> bool:
-        """Whether the referee is still there."""
-        ...
-
-
 class Batch:
     """Writes answers into requests, and hands a request over when it is due."""
 
-    def __init__(self, out: Out) -> None:
-        self._out = out
+    def __init__(self, send: Send) -> None:
+        self._send = send
         self._request = wire.PlayRequest()
         self._sent = time.monotonic()
 
@@ -124,7 +111,7 @@ class Batch:
     def flush(self) -> None:
         """Sends what is ready."""
         if self._request.moves:
-            self._out.put(self._request)
+            self._send(self._request)
             self._request = wire.PlayRequest()
         self._sent = time.monotonic()
 
@@ -143,7 +130,7 @@ class BotClient:
         self._bot, self._choose, self._receipts = bot, choose, receipts
         self._rules: dict[int, wire.RuleSet] = {}
         self._objective = Objective.UNSPECIFIED
-        self._runner = asyncio.Runner() if inspect.iscoroutinefunction(choose) else None
+        self._runner = _runner() if _is_async(choose) else None
         self.heard = False
 
     def close(self) -> None:
@@ -167,29 +154,24 @@ class BotClient:
         )
         return wire.PlayRequest(join=join)
 
-    def play(self, channel: grpc.Channel, metadata: tuple[tuple[str, str], ...]) -> wire.Farewell:
-        """Plays one connection to its farewell; raises ``grpc.RpcError`` when it breaks, ``BotError`` for the bot's."""
-        out: Out = SimpleQueue()
-        out.put(self.join())
+    def play(self, stream: RefereeStream) -> wire.Farewell:
+        """Plays one connection to its farewell; raises ``StreamError`` when it breaks, ``BotError`` for the bot's."""
         self.heard = False
-        stub: Any = service_pb2_grpc.RefereeServiceStub(channel)
-        stream: CallStream = stub.Play(iter(out.get, None), metadata=metadata)
+        stream.send(self.join())
         try:
             for response in stream:
                 self.heard = True
-                self._take(response, stream, out)
+                self._take(response, stream)
                 if response.HasField("farewell"):
-                    _read_to_the_end(stream, out)
+                    stream.half_close()
+                    stream.drain()
                     return response.farewell
         except BotError:
-            _deliver(stream, out)
+            _deliver(stream)
             raise
-        finally:
-            out.put(None)
-            stream.cancel()
-        raise StreamEnded
+        raise StreamError(0)
 
-    def _take(self, response: wire.PlayResponse, stream: CallStream, out: Out) -> None:
+    def _take(self, response: wire.PlayResponse, stream: RefereeStream) -> None:
         """Deals with one message, its fields in the order in which the protocol has them."""
         if response.HasField("joined"):
             self._joined(response.joined)
@@ -201,7 +183,7 @@ class BotClient:
             self._receipts.keep(response.receipts)
         if not response.turns:
             return
-        batch = Batch(out)
+        batch = Batch(stream.send)
         turns = [Turn(message, self._rules.get(message.rule_set_id), self._objective) for message in response.turns]
         try:
             if self._runner:
@@ -232,7 +214,7 @@ class BotClient:
         except Exception as error:
             raise BotError(f"{name}() with\n{news}") from error
 
-    def _answer(self, turns: Sequence[Turn], batch: Batch, stream: CallStream) -> None:
+    def _answer(self, turns: Sequence[Turn], batch: Batch, stream: RefereeStream) -> None:
         """Answers turn after turn, unless the referee has gone meanwhile."""
         choose = self._choose
         for turn in turns:
@@ -245,6 +227,8 @@ class BotClient:
 
     async def _answer_together(self, turns: Sequence[Turn], batch: Batch) -> None:
         """Answers turns side by side, each as soon as it is decided."""
+        import asyncio
+
         tasks: dict[asyncio.Future[Any], Turn] = {
             asyncio.ensure_future(cast("Awaitable[Any]", self._choose(turn))): turn for turn in turns
         }
@@ -267,23 +251,25 @@ class BotClient:
             raise BotError(f"choose() at {turn}") from error
 
 
-class StreamEnded(grpc.RpcError):
-    """The referee has ended the stream without a farewell."""
+def _is_async(choose: Choose) -> bool:
+    """Whether it is an ``async def``, bound or not; without ``inspect``, which takes longer to load than much of this."""
+    function: Any = choose
+    while isinstance(function, MethodType | partial):
+        function = function.__func__ if isinstance(function, MethodType) else function.func
+    code = getattr(function, "__code__", None)
+    return code is not None and bool(code.co_flags & _COROUTINE)
 
 
-def _read_to_the_end(stream: CallStream, out: Out) -> None:
-    """After the farewell: half-close, and keep reading until the referee ends the stream, however it does."""
-    out.put(None)
-    try:
-        for _ in stream:
-            pass
-    except grpc.RpcError:
-        pass
+def _runner() -> "asyncio.Runner":
+    import asyncio
+
+    return asyncio.Runner()
 
 
-def _deliver(stream: CallStream, out: Out) -> None:
+def _deliver(stream: RefereeStream) -> None:
     """Before the bot ends for an error of its own: lets the answers that it has given go out, for a second at most."""
     timer = threading.Timer(1.0, stream.cancel)
     timer.start()
-    _read_to_the_end(stream, out)
+    stream.half_close()
+    stream.drain()
     timer.cancel()

@@ -59,7 +59,7 @@ def test_answers_wait_no_longer_than_ten_milliseconds_for_company(monkeypatch: p
     now = [0.0]
     monkeypatch.setattr(session.time, "monotonic", lambda: now[0])
     out: SimpleQueue[wire.PlayRequest | None] = SimpleQueue()
-    batch = session.Batch(out)
+    batch = session.Batch(out.put)
     for number in range(7):
         now[0] += 0.004
         batch.add(Turn(play_turn(number)), Card("QH"))
@@ -72,7 +72,7 @@ def test_answers_wait_no_longer_than_ten_milliseconds_for_company(monkeypatch: p
 def test_a_message_never_holds_more_than_500_moves(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session.time, "monotonic", lambda: 0.0)
     out: SimpleQueue[wire.PlayRequest | None] = SimpleQueue()
-    batch = session.Batch(out)
+    batch = session.Batch(out.put)
     for number in range(1001):
         batch.add(Turn(play_turn(2**53 - 1 - number)), Card("QH"))
     batch.flush()

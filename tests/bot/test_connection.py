@@ -21,7 +21,8 @@ from referee.bot import _cards as bot_cards
 from referee.bot import _random as chance
 from referee.bot import _session as session
 from referee.bot import _turn as bot_turn
-from referee.bot._dial import Address, AddressError, Patience, read_address, serve
+from referee.bot._dial import Address, AddressError, Patience, open_stream, read_address, serve
+from referee.bot._stream import StreamError
 from tests.program import PATIENCE
 from tests.sdk import FAREWELL, ROOT, SHORT, Script, Scripted, lowest, one_batch, play, play_turn, referee
 from tests.tls import CERTIFICATE
@@ -79,7 +80,8 @@ def test_a_remote_bot_gives_up_in_the_end(capsys: pytest.CaptureFixture[str]) ->
     assert "is gone:" in err.splitlines()[-1]
 
 
-def test_answers_are_not_worked_out_for_a_referee_that_is_gone() -> None:
+@pytest.mark.parametrize("scheme", ["unix", "tcp"])
+def test_answers_are_not_worked_out_for_a_referee_that_is_gone(scheme: str) -> None:
     asked: list[int] = []
 
     def choose(turn: Turn) -> Any:
@@ -100,11 +102,11 @@ def test_answers_are_not_worked_out_for_a_referee_that_is_gone() -> None:
 
     streams: list[Any] = []
     with (
-        referee(one_batch(*(play_turn(number) for number in range(1, 9)))) as (scripted, environ),
-        grpc.insecure_channel(environ["REFEREE_ADDRESS"]) as channel,
-        pytest.raises(grpc.RpcError),
+        referee(one_batch(*(play_turn(number) for number in range(1, 9))), scheme=scheme) as (scripted, environ),
+        open_stream(read_address(environ["REFEREE_ADDRESS"]), None, ()) as stream,
+        pytest.raises(StreamError),
     ):
-        Monitored(Bot(), choose).play(channel, ())
+        Monitored(Bot(), choose).play(stream)
     assert asked == [1, 2]
 
 
@@ -248,6 +250,50 @@ def test_importing_the_sdk_does_not_load_grpc() -> None:
     with process("import referee.bot, sys\nsys.exit('grpc' in sys.modules)", {}) as bot:
         _, err = bot.communicate()
         assert (bot.returncode, err) == (0, "")
+
+
+def test_a_local_bot_loads_no_more_than_it_needs() -> None:
+    """Each of these takes longer to load than the rest of a bot; leagues start thousands."""
+    heavy = ("grpc", "asyncio", "inspect", "dataclasses", "h2", "hpack", "urllib.parse", "traceback")
+    code = (
+        f"import sys\nfrom referee.bot import run\n"
+        f"def choose(turn):\n"
+        f"    print([name for name in {heavy} if name in sys.modules], file=sys.stderr)\n"
+        f"    return turn.legal[0]\n"
+        f"run(choose)"
+    )
+    with referee(one_batch(play_turn(4))) as (_, environ), process(code, environ) as bot:
+        _, err = bot.communicate()
+        assert (bot.returncode, err) == (0, "[]\n")
+
+
+@pytest.mark.parametrize("scheme", ["unix", "tcp"])
+def test_the_referee_is_not_lost_while_choose_thinks(scheme: str) -> None:
+    """It pings the bot meanwhile, and ends a connection on which nothing comes back after its answer."""
+
+    def script(scripted: Scripted) -> Iterator[wire.PlayResponse]:
+        yield wire.PlayResponse(turns=[play_turn(1), play_turn(2)])
+        asked.set()
+        scripted.answers = scripted.moves(2)  # type: ignore[attr-defined]
+        yield wire.PlayResponse(turns=[play_turn(3)])
+        scripted.answers += scripted.moves(1)  # type: ignore[attr-defined]
+        yield FAREWELL
+
+    def choose(turn: Turn) -> Any:
+        assert asked.wait(PATIENCE)
+        Flag().wait(0.2)  # as long as some hundred of its pings
+        return turn.legal[0]
+
+    asked = Flag()
+    pings = [
+        ("grpc.keepalive_time_ms", 1),
+        ("grpc.keepalive_timeout_ms", 20_000),
+        ("grpc.http2.max_pings_without_data", 0),
+    ]
+    with referee(script, scheme=scheme, options=pings) as (scripted, environ):
+        assert serve(Bot(), choose, environ, SHORT) == 0
+    assert [move.turn_id for move in scripted.answers] == [1, 2, 3]  # type: ignore[attr-defined]
+    assert len(scripted.joins) == 1
 
 
 @pytest.mark.parametrize("module", [bot_cards, bot_turn, chance], ids=lambda module: module.__name__)

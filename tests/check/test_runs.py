@@ -150,7 +150,7 @@ def test_a_bot_that_cannot_join_twice_in_one_process_is_found_out(
 def test_a_bot_that_does_not_dial_again_is_blamed_for_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("referee.check.restarts.GRACE_SECONDS", 2.0)
     text = (
-        "from referee.bot import _dial as _bot_dial\n_bot_dial.Patience.__init__.__defaults__ = (-1.0, 0.25, 4.0, 30.0)\n"
+        "from referee.bot import _dial as _bot_dial\n_bot_dial.Patience.__new__.__defaults__ = (-1.0, 0.25, 4.0, 30.0)\n"
         + ANY_LEGAL
     )
     report = remote(tmp_path, free_port(), text, code=1)
