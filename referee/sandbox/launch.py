@@ -17,7 +17,8 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
-from referee.sandbox.command import Command, LaunchError, bot_environment, find_program, os_error_text
+from referee.sandbox.bytecode import compile_sdk
+from referee.sandbox.command import Command, LaunchError, bot_environment, find_program, is_python, os_error_text
 from referee.sandbox.control_group import ControlGroup, make_group
 from referee.sandbox.exit_status import ExitStatus
 from referee.sandbox.isolation import Policy, SandboxChoice, SandboxError, choose_sandbox, put_in_box
@@ -95,6 +96,8 @@ def launch(
         raise RuntimeError("launch bots from the main thread: a bot ends with the thread that started it")
     kind = choose_sandbox(sandbox).kind
     program = find_program(command)
+    if is_python(program):
+        compile_sdk()
     adopt_orphans()
     signs = ProcessMarks(secrets.randbits(62), f"{owner()}.{secrets.token_hex(8)}")
     log = _open_log(command.name, log_path, limits)
