@@ -5,14 +5,16 @@ import ctypes
 import functools
 import json
 import os
+import select
 import signal
 import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Final
+from typing import Final
 
 REFEREE: Final = (sys.executable, "-m", "referee")
 
@@ -58,54 +60,100 @@ def referee(folder: Path, *arguments: str, text: str = "", ordinary: bool = Fals
             env={**os.environ, "COLUMNS": "300"},
             preexec_fn=without_roots_rights,
         )
-    ours, given = socket.socketpair()
-    reader, stdin = os.pipe()
-    out, stdout = os.pipe()
-    error, stderr = os.pipe()
-    with ours, ours.makefile("rb") as answers:
+    return run(folder, arguments, text)
+
+
+def run(folder: Path, words: Sequence[str], text: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+    """Runs ``referee WORDS`` there, with these variables besides ours, and with ``text`` on its standard input."""
+    started = Started(folder, words, text, **environment)
+    printed, complained = started.communicate()
+    code = started.returncode
+    assert code is not None
+    assert code != -signal.SIGKILL, f"killed, after {PATIENCE:.0f} seconds at the latest: {words}"
+    return subprocess.CompletedProcess(["referee", *words], code, printed, complained)
+
+
+class Started:
+    """A command line that runs, as `subprocess.Popen` has it: in a child of a process that has loaded the program."""
+
+    def __init__(self, folder: Path, words: Sequence[str], text: str = "", **environment: str) -> None:
+        self.returncode: int | None = None
+        self._line, given = socket.socketpair()
         with given:
             socket.send_fds(_loaded(), [b"+"], [given.fileno()])
-        pid = int(answers.readline())
-        wanted = {
-            "words": arguments,
-            "folder": str(folder),
-            "environment": {**os.environ, "COLUMNS": "300"},
-        }
+        self.pid = int(self._told())
+        theirs, stdin = os.pipe()
+        out, stdout = os.pipe()
+        error, stderr = os.pipe()
+        environment = os.environ | {"COLUMNS": "300"} | environment
+        wanted = {"words": list(words), "folder": str(folder), "environment": environment}
         request = json.dumps(wanted).encode() + b"\n"
-        sent = socket.send_fds(ours, [request], [reader, stdout, stderr])
-        for handle in (reader, stdout, stderr):
+        sent = socket.send_fds(self._line, [request], [theirs, stdout, stderr])
+        for handle in (theirs, stdout, stderr):
             os.close(handle)
-        ours.sendall(request[sent:])
-        overdue = threading.Timer(PATIENCE, os.kill, (pid, signal.SIGKILL))
+        self._line.sendall(request[sent:])
+        self._reading = [_Reading(out), _Reading(error)]
+        # Not all of them read their input.
+        with suppress(BrokenPipeError), open(stdin, "w", encoding="utf-8") as typed:  # noqa: PTH123
+            typed.write(text)
+
+    def _told(self) -> bytes:
+        """The next line that the process which has forked this one says of it."""
+        line = b""
+        while not line.endswith(b"\n"):
+            more = self._line.recv(1)
+            assert more, "the process that has loaded the program is gone"
+            line += more
+        return line
+
+    def poll(self) -> int | None:
+        """The exit code, negative if a signal ended it; ``None`` while it runs."""
+        if self.returncode is None and select.select([self._line], [], [], 0)[0]:
+            self.wait()
+        return self.returncode
+
+    def wait(self, timeout: float = PATIENCE) -> int:
+        """Waits for its end: the exit code. After so many seconds it is killed."""
+        if self.returncode is None:
+            if not select.select([self._line], [], [], timeout)[0]:
+                os.kill(self.pid, signal.SIGKILL)
+            self.returncode = os.waitstatus_to_exitcode(int(self._told()))
+            self._line.close()
+        return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        """Sends it a signal, if it still runs."""
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def communicate(self, timeout: float = PATIENCE) -> tuple[str, str]:
+        """Waits until it has ended, and nobody else holds its output: what it has printed, and its errors."""
+        overdue = threading.Timer(timeout, self.send_signal, (signal.SIGKILL,))
         overdue.start()
         try:
-            with open(out, encoding="utf-8") as told, open(error, encoding="utf-8") as complaints:  # noqa: PTH123
-                reading = [_Reading(told), _Reading(complaints)]
-                # Not all of them read their input.
-                with suppress(BrokenPipeError), open(stdin, "w", encoding="utf-8") as typed:  # noqa: PTH123
-                    typed.write(text)
-                printed, complained = (stream.all() for stream in reading)
-            code = os.waitstatus_to_exitcode(int(answers.readline()))
+            printed, complained = (stream.all() for stream in self._reading)
         except BaseException:
-            os.kill(pid, signal.SIGKILL)
+            self.send_signal(signal.SIGKILL)
             raise
         finally:
             overdue.cancel()
-    assert code != -signal.SIGKILL, f"killed, after {PATIENCE:.0f} seconds at the latest: {arguments}"
-    return subprocess.CompletedProcess(["referee", *arguments], code, printed, complained)
+            overdue.join()
+        self.wait(timeout)
+        return printed, complained
 
 
 class _Reading(threading.Thread):
     """Reads a stream to its end, beside the other one."""
 
-    def __init__(self, stream: IO[str]) -> None:
-        super().__init__()
-        self._stream = stream
+    def __init__(self, handle: int) -> None:
+        super().__init__(daemon=True)
+        self._handle = handle
         self._text = ""
         self.start()
 
     def run(self) -> None:
-        self._text = self._stream.read()
+        with open(self._handle, encoding="utf-8") as stream:  # noqa: PTH123
+            self._text = stream.read()
 
     def all(self) -> str:
         self.join()

@@ -46,7 +46,7 @@ from referee.umpire.umpire import Umpire
 from referee.umpire.view import Chair, Turn
 from referee.verification.result import Check
 from tests.helpers import seeded, shuffled
-from tests.program import PATIENCE
+from tests.program import PATIENCE, run
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 DOCS: Final = ROOT / "docs"
@@ -338,24 +338,8 @@ def test_the_bots_of_the_pages_play_through_the_real_wire(tmp_path: Path) -> Non
 
 
 def referee_command(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """A real run of the command line, wide enough to wrap nothing."""
-    code = "from referee.cli import main; main()"
-    environ = {
-        "PYTHONPATH": str(ROOT),
-        "PATH": "/usr/bin:/bin",
-        "COLUMNS": "400",
-        "HOME": str(folder),
-        "LANG": "C.UTF-8",
-    }
-    return subprocess.run(
-        [sys.executable, "-c", code, *words],
-        cwd=folder,
-        env=environ,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
+    """A run of the command line, wide enough to wrap nothing."""
+    return run(folder, words, COLUMNS="400", HOME=str(folder), LANG="C.UTF-8", PATH="/usr/bin:/bin")
 
 
 # Commands

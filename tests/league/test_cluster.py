@@ -17,7 +17,7 @@ from referee.league.store import Store
 from referee.umpire.fallback_player import fallback_move
 from referee.verification.verify import verify
 from tests.league.inprocess import at_random, found_league, go_on, league_text
-from tests.program import PATIENCE
+from tests.program import PATIENCE, referee
 
 ROOT = Path(__file__).resolve().parents[2]
 LEAGUE = """
@@ -110,23 +110,7 @@ def wait_for(condition: Callable[[], object], seconds: float = PATIENCE) -> None
 
 
 def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            "from referee.cli import main; main()",
-            "run",
-            "league.toml",
-            "--sandbox",
-            "none",
-            *arguments,
-        ],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
+    return referee(folder, "run", "league.toml", "--sandbox", "none", *arguments)
 
 
 def root(path: Path) -> str:

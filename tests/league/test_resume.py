@@ -21,14 +21,14 @@ from referee.league.store import Store, StoreError
 from referee.league.store.store import draft_of
 from referee.sandbox.process_tree import processes
 from tests.chaos import GAMES, Ground, Result, chaos, kill_when, result_of, stored
-from tests.program import PATIENCE, REFEREE
+from tests.program import PATIENCE, Started, run
 
 KILLS: Final = {1: 3, 2: 1}
 
 
 @pytest.fixture(scope="module")
 def ground(tmp_path_factory: pytest.TempPathFactory) -> Ground:
-    return Ground(tmp_path_factory.mktemp("ground"))
+    return Ground(tmp_path_factory.mktemp("ground"), loaded=True)
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def undisturbed(ground: Ground) -> Result:
     return result_of(path)
 
 
-def until(referee: "subprocess.Popen[str]", look: Callable[[], bool]) -> None:
+def until(referee: "subprocess.Popen[str] | Started", look: Callable[[], bool]) -> None:
     end = time.monotonic() + PATIENCE
     while not look():
         assert referee.poll() is None, referee.communicate()[1]
@@ -47,7 +47,7 @@ def until(referee: "subprocess.Popen[str]", look: Callable[[], bool]) -> None:
         time.sleep(0.005)
 
 
-def workers_of(referee: "subprocess.Popen[str]") -> list[int]:
+def workers_of(referee: "subprocess.Popen[str] | Started") -> list[int]:
     """The worker processes of a referee that plays by workers."""
     children = [one.pid for one in processes().values() if one.parent == referee.pid and not one.dead]
     found = []
@@ -71,7 +71,7 @@ def test_a_league_that_was_killed_again_and_again_comes_out_as_if_nothing_had_ha
 def test_results_depend_neither_on_workers_nor_on_how_much_is_played_at_once(
     tmp_path: Path, undisturbed: Result, workers: int, in_flight: int
 ) -> None:
-    other = Ground(tmp_path, in_flight=in_flight)
+    other = Ground(tmp_path, in_flight=in_flight, loaded=True)
     other.play(tmp_path / "other.sqlite", workers)
     found = result_of(tmp_path / "other.sqlite")
     assert (found.root, found.games) == (undisturbed.root, undisturbed.games)
@@ -89,14 +89,7 @@ def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(ground: Ground, undisturbed:
     assert "Traceback" not in err
     assert not ground.left_running()
     assert len(stored(path)) < GAMES
-    resumed = subprocess.run(
-        [*REFEREE, "resume", str(path), "--sandbox", "none", "--output", "plain"],
-        cwd=ground.folder,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-    )
+    resumed = run(ground.folder, ["resume", str(path), "--sandbox", "none", "--output", "plain"])
     assert resumed.returncode == 0, resumed.stderr
     assert result_of(path) == undisturbed
 
@@ -105,7 +98,7 @@ def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(ground: Ground, undisturbed:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
 def test_the_second_signal_ends_all_at_once(tmp_path: Path, workers: int, number: signal.Signals) -> None:
     """With bots that do not leave at farewell; an exception in the event loop would not always be survived."""
-    ground = Ground(tmp_path, sets=500)
+    ground = Ground(tmp_path, sets=500, loaded=True)
     for file in (tmp_path / "bots").iterdir():
         file.write_text(
             f"try:\n    {file.read_text().replace(chr(10), chr(10) + '    ')}\nfinally:\n    __import__('time').sleep(3600)\n"
@@ -184,7 +177,9 @@ def test_workers_end_with_a_referee_that_is_killed_at_any_moment(ground: Ground)
         referee = ground.start(path, 2)
         seen: set[int] = set()
 
-        def started(referee: "subprocess.Popen[str]" = referee, seen: set[int] = seen, wanted: int = wanted) -> bool:
+        def started(
+            referee: "subprocess.Popen[str] | Started" = referee, seen: set[int] = seen, wanted: int = wanted
+        ) -> bool:
             seen.update(workers_of(referee))
             return len(seen) >= wanted
 
