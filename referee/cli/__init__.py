@@ -140,7 +140,7 @@ def main() -> None:
             raise
         told = f"referee: {sentence(error)}"
         if sys.stderr.isatty():
-            from referee.cli.live_screen import broken, columns_of
+            from referee.cli.lines import broken, columns_of
 
             told = "\n".join(broken(line, columns_of(sys.stderr)) for line in told.splitlines())
         typer.echo(told, err=True)

@@ -15,7 +15,7 @@ from referee.check.results import Breach
 from referee.check.scene import lines_of, scene_of
 from referee.cli import app
 from referee.cli.check import find, plan_for
-from referee.cli.live_screen import plain_text
+from referee.cli.lines import plain_text
 from referee.cli.options import OutputFormat, OutputOption, SandboxMode, SandboxOption, newest_league
 from referee.league.entrants.bot_build import require_built
 from referee.league.league import plan_of, read_league

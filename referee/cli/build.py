@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from referee.cli import app
-from referee.cli.live_screen import plain_text
+from referee.cli.lines import plain_text
 from referee.cli.options import SandboxMode
 from referee.league.entrants.bot_build import BuildOutcome, build, missing_tools
 from referee.league.entrants.bot_source import BotSource, find_bot

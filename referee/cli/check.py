@@ -23,7 +23,7 @@ from referee.check.run import Outputs, Report, check, document
 from referee.check.terminal import REPLAY, report
 from referee.check.witness import WitnessError, read_witnesses
 from referee.cli import app
-from referee.cli.live_screen import results
+from referee.cli.lines import results
 from referee.cli.options import SandboxMode, given, refuse_idle
 from referee.league.definition.names import is_name
 from referee.league.definition.toml_file import write_text

@@ -16,7 +16,8 @@ from rich.console import Console
 from referee.cli import app
 from referee.cli.adhoc_league import adhoc_definition, distinct_names
 from referee.cli.dry_run import seconds_of
-from referee.cli.live_screen import LineObserver, LiveObserver, columns_of, messages
+from referee.cli.lines import columns_of, messages
+from referee.cli.live_screen import LineObserver, LiveObserver
 from referee.cli.options import LEAGUES, OutputFormat, OutputOption, SandboxMode, SandboxOption, WorkersOption
 from referee.cli.run import shut_in, stopping
 from referee.cli.run import toml_text as quoted

@@ -7,7 +7,7 @@ import typer
 
 from referee.cli import app
 from referee.cli.exits import FAILED, INTERRUPTED
-from referee.cli.live_screen import messages
+from referee.cli.lines import messages
 from referee.cli.options import (
     LEAGUES,
     OutputFormat,
@@ -36,7 +36,8 @@ def export(
 
     JSON lines with a versioned schema, and tables as CSV. The folder can be checked with: referee verify FOLDER.
     """
-    from referee.report import collect, csv_table
+    from referee.report.csv_tables import csv_table
+    from referee.report.report_data import collect
 
     with Store.read(store) as reader:
         league = read_league(reader)

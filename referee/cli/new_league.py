@@ -8,7 +8,7 @@ from typing import Final
 from rich.console import Console
 
 from referee.cli.dry_run import duration, rate_of, within
-from referee.cli.live_screen import plain_text
+from referee.cli.lines import plain_text
 from referee.cli.standings_text import counted
 from referee.league.definition.definition import Definition, load_definition
 from referee.league.entrants.check_certificates import only_checked

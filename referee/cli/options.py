@@ -7,8 +7,6 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from referee.league.store import NoLeagueError
-
 # Typer stands on click, and newer ones on a copy of their own: the context of a command is in the one that it stands on.
 _CLICK: Final[Any] = import_module(f"{typer.Context.__mro__[1].__module__.rpartition('.')[0]}.globals")
 
@@ -44,6 +42,8 @@ def newest_league() -> Path:
     """The league in ``leagues/`` that was written last; raises ``StoreError`` if there is none."""
     found = sorted(LEAGUES.glob("*.sqlite"), key=lambda path: path.stat().st_mtime)
     if not found:
+        from referee.league.store import NoLeagueError
+
         raise NoLeagueError("there is no league in leagues/; name its file with --league")
     return found[-1]
 

@@ -44,7 +44,7 @@ def replay(
     if still_open:
         typer.echo("The set of this game is still being played: keep its packs to yourself.", err=True)
     if html or out:
-        from referee.report import write_replay
+        from referee.report.html_report import write_replay
 
         typer.echo(f"Replay: {write_replay(record, game, path, names)}")
     else:

@@ -56,7 +56,10 @@ def report(
         refuse_idle("without --format csv", "--table")
     if form is not ReportFormat.HTML:
         refuse_idle("where no HTML is written", "--game")
-    from referee.report import collect, csv_table, markdown, write_report
+    from referee.report.csv_tables import csv_table
+    from referee.report.html_report import write_report
+    from referee.report.markdown import markdown
+    from referee.report.report_data import collect
 
     with Store.read(store or newest_league()) as reader:
         league = read_league(reader)

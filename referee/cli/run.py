@@ -15,12 +15,12 @@ from typing import Annotated, Final
 import typer
 from rich.console import Console
 
-from referee.check.script import play_script, read_script
 from referee.cli import app
 from referee.cli.adhoc_league import adhoc_definition, distinct_names
 from referee.cli.dry_run import dry_lines, seconds_of
 from referee.cli.exits import DONE, INCOMPLETE, INTERRUPTED
-from referee.cli.live_screen import LineObserver, LiveObserver, columns_of, messages
+from referee.cli.lines import columns_of, messages
+from referee.cli.live_screen import LineObserver, LiveObserver
 from referee.cli.new_league import MANY_GAMES, begin_league, fit_to_time, load_league, season_files
 from referee.cli.options import (
     LEAGUES,
@@ -65,7 +65,6 @@ from referee.league.store import Store, StoreError
 from referee.net.listening import check_address, check_certificate
 from referee.report.endings import ending_lines, open_line
 from referee.report.headline import judge
-from referee.report.html_report import write_report
 from referee.report.report_data import copies_of, names_of
 from referee.report.standings_columns import void_lines
 from referee.sandbox.isolation import SandboxChoice, choose_sandbox
@@ -350,6 +349,8 @@ def go_on(
             with stopping(runner.stop, console):
                 outcome = runner.run()
         if outcome.finished:
+            from referee.report.html_report import write_report
+
             report = str(write_report(store, league, path.with_suffix(".html"), outcome.table))
         else:
             report = f"none yet; write one with: referee report {path}"
@@ -549,6 +550,8 @@ _LARGEST_SCRIPT: Final = 4 << 20
 
 
 def _play_script(file: Path, output: OutputFormat) -> None:
+    from referee.check.script import play_script, read_script
+
     played = play_script(read_script(read_text(file, _LARGEST_SCRIPT, "check the path"), str(file)))
     text = (
         json.dumps(played.to_json(), indent=2)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from referee.cli import app
-from referee.cli.live_screen import plain_text
+from referee.cli.lines import plain_text
 from referee.cli.options import OutputFormat, OutputOption
 from referee.cli.standings_text import counted
 from referee.league.balance import Balance, check_schedule

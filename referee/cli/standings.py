@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from referee.cli import app
-from referee.cli.live_screen import columns_of, plain_text
+from referee.cli.lines import columns_of, plain_text
 from referee.cli.options import OutputFormat, OutputOption
 from referee.cli.standings_text import EXPLANATIONS, card_lines, json_table, notes, standings_lines, wrapped
 from referee.league.balance import told_of

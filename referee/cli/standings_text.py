@@ -11,7 +11,7 @@ from typing import Final
 
 from rich.cells import cell_len
 
-from referee.cli.live_screen import WIDTH
+from referee.cli.lines import WIDTH
 from referee.league.play.run_figures import RunFigures
 from referee.report.headline import Headline
 from referee.report.number_format import NONE, UNITS, between, figure, ranks

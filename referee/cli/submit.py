@@ -13,7 +13,7 @@ from referee.check.requirements import Selection
 from referee.check.run import Outputs, Report, check
 from referee.cli import app
 from referee.cli.check import FailuresOption, SandboxOption, SecondsOption, guarded, named, plan_for, print_report
-from referee.cli.live_screen import plain_text
+from referee.cli.lines import plain_text
 from referee.cli.options import SandboxMode
 from referee.league.definition.definition import Definition, load_definition
 from referee.league.entrants.bot_build import require_built

@@ -9,7 +9,7 @@ import typer
 from rich.progress import Progress
 
 from referee.cli import app
-from referee.cli.live_screen import messages
+from referee.cli.lines import messages
 from referee.cli.options import OutputFormat, OutputOption
 from referee.league.store import Exported, Source, Store
 from referee.verification.verify import verify as verify_league

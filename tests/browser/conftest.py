@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from referee.league.store import Store
-from referee.report import write_replay, write_report
+from referee.report.html_report import write_replay, write_report
 from tests.report.made_leagues import PLAYERS, make_league, open_league
 
 SCREENS = {"phone": (375, 740), "desktop": (1200, 900)}

@@ -9,8 +9,8 @@ import pytest
 
 from referee.cards import RANKS, SUIT_NAMES, cards_in, cards_text
 from referee.league.store import Store
-from referee.report import write_replay
 from referee.report.game_replay import GameReplay, game_replay
+from referee.report.html_report import write_replay
 from referee.rules import variant_names
 from tests.report.made_leagues import PLAYERS, make_league, open_league
 from tests.report.test_game_replay import a_league

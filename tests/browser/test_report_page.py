@@ -8,7 +8,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from referee.league.store import Store
-from referee.report import collect, write_report
+from referee.report.html_report import write_report
+from referee.report.report_data import collect
 from tests.browser.conftest import SCREENS
 from tests.report.made_leagues import make_league, open_league
 from tests.report.test_report import HOSTILE

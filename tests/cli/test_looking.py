@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Final
 
 import pytest
 from typer.testing import CliRunner
@@ -84,6 +85,47 @@ def test_help_and_version_load_nothing_that_they_do_not_show(asked: list[str]) -
     assert own == {"referee", "referee.cli", "referee.cli.exits"}
     assert not loaded & {"rich.console", "grpc", "h2", "pydantic", "trueskill", "sqlite3", "asyncio"}
     assert text
+
+
+LATER: Final = {"grpc", "jinja2", "trueskill", "distributed", "numpy", "scipy"}
+"""What no command needs before it does its work, if ever."""
+
+
+def inside(loaded: set[str], *packages: str) -> set[str]:
+    """The modules of these packages, and the packages themselves, among those that are loaded."""
+    return {module for module in loaded if f"{module}.".startswith(tuple(f"{package}." for package in packages))}
+
+
+@pytest.mark.parametrize("asked", [["explain", "AF-PLAY-003"], ["explain", "faults"], ["rules", "cinch"]])
+def test_the_rule_book_is_told_without_leagues_bots_and_the_wire(asked: list[str]) -> None:
+    text, loaded = listed(*asked)
+    assert text
+    own = {
+        *("rules", "umpire.faults", "cards", "cli.reference", "cli.options", "cli.exits", "league.definition.shipped")
+    }
+    parents = {"referee", "referee.cli", "referee.umpire", "referee.league", "referee.league.definition"}
+    assert inside(loaded, "referee") - inside(loaded, *(f"referee.{name}" for name in own)) == parents
+    assert not inside(loaded, *LATER, "google", "h2", "sqlite3", "asyncio", "rich", "tomlkit", "orjson")
+
+
+@pytest.mark.parametrize(
+    ("command", "without"),
+    [
+        (
+            "check",
+            ["league.play", "league.league", "statistics.standings", "verification", "oracle", "report.html_report"],
+        ),
+        ("play", ["check", "verification", "oracle", "report.html_report", "report.csv_tables"]),
+        ("run", ["check", "verification", "oracle", "report.html_report", "report.csv_tables"]),
+        ("standings", ["check", "verification", "oracle", "league.play.runner", "net.server", "report.html_report"]),
+        ("verify", ["check", "league.play", "net.server", "report.html_report"]),
+    ],
+)
+def test_a_command_loads_what_it_works_with_and_no_more(command: str, without: list[str]) -> None:
+    text, loaded = listed(command, "--help")
+    assert f"referee.cli.{COMMANDS[command][0]}" in loaded
+    assert "Usage" in text
+    assert not inside(loaded, *LATER, *(f"referee.{name}" for name in without))
 
 
 def test_the_help_lists_every_command_on_a_line_of_its_own_that_is_not_cut() -> None:

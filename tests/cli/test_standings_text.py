@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from referee.cli.live_screen import Lines, broken, columns_of, messages
+from referee.cli.lines import Lines, broken, columns_of, messages
 from referee.cli.standings_text import card_lines, counted, folded, notes, play_lines, standings_lines, wrapped
 from referee.report.headline import judge
 from referee.statistics.standings import FaultCounts, Standings, VoidSet, standings

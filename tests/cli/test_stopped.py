@@ -11,7 +11,7 @@ from rich.console import Console
 
 from referee.cli import new_league, run
 from referee.cli.exits import DONE, INTERRUPTED
-from referee.cli.live_screen import Lines, messages
+from referee.cli.lines import Lines, messages
 from referee.cli.options import OutputFormat
 from referee.league.definition.definition import Definition, parse_definition
 from referee.league.entrants.roster import Roster, enter

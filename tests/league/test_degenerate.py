@@ -17,11 +17,12 @@ from referee.league.league import read_league
 from referee.league.sets_to_play import MOST_NO_CONTESTS, never_contested
 from referee.league.standings import standings_of
 from referee.league.store import Exported, Store
-from referee.report import collect, csv_table, markdown
-from referee.report.csv_tables import TABLES
+from referee.report.csv_tables import TABLES, csv_table
 from referee.report.headline import judge
 from referee.report.html_report import render_report
+from referee.report.markdown import markdown
 from referee.report.number_format import figure
+from referee.report.report_data import collect
 from referee.statistics.bootstrap import RESAMPLES
 from referee.statistics.results import GameSet
 from referee.statistics.standings import FaultCounts, Standings, VoidSet, standings

@@ -13,11 +13,13 @@ from referee.cli.standings_text import card_lines, json_table
 from referee.league.league import League
 from referee.league.standings import standings_of
 from referee.league.store import Store, StoreError
-from referee.report import collect, csv_table, markdown, render_report, write_replay, write_report
+from referee.report.csv_tables import csv_table
 from referee.report.featured_games import choose, margin
+from referee.report.html_report import render_report, write_replay, write_report
+from referee.report.markdown import markdown
 from referee.report.rating_history import history
 from referee.report.render import render
-from referee.report.report_data import ReportData
+from referee.report.report_data import ReportData, collect
 from referee.report.standings_columns import columns
 from tests.report.made_leagues import PLAYERS, chance, make_league, open_league, slipping, sound
 
