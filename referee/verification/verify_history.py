@@ -21,7 +21,15 @@ from referee.league.sets_to_play import (
 )
 from referee.league.store import FaultLine, GameRow, SetRow, Source
 from referee.league.store.export_format import FILES, LEAGUE
-from referee.league.store.facts import PRIVATE, AttemptLine, CodeVersions, EarlierSeason, EntrantFacts, PartnerFacts
+from referee.league.store.facts import (
+    PRIVATE,
+    AttemptLine,
+    CodeVersions,
+    EarlierSeason,
+    EntrantFacts,
+    Host,
+    PartnerFacts,
+)
 from referee.umpire.faults import Fault
 from referee.verification.result import Check, Divergence, Findings, object_in, shown
 
@@ -93,6 +101,8 @@ def check_facts(league: League, schedule: Schedule, sets: Mapping[str, SetRow], 
     facts = league.facts
     unknown = sorted(facts.keys() - FILES[LEAGUE]["properties"].keys() - PRIVATE)
     found.differ(Check.FACTS, "facts that no league has", ", ".join(unknown), "")
+    unknown = sorted(object_in(facts, "host").keys() - Host.__annotations__.keys())
+    found.differ(Check.FACTS, "facts that no host has", ", ".join(unknown), "")
     state = facts.get("state")
     found.differ(Check.FACTS, "state", state, state if state in ("running", "finished") else "running or finished")
     found.differ(Check.FACTS, "whether it tells of an early end", "ended" in facts, state == "finished")
