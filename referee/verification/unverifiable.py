@@ -95,6 +95,7 @@ UNPROVEN: Final[tuple[Unproven, ...]] = (
         "What is private to the machine",
         (
             "league: tokens",
+            "league: tokens.*",
             "league: folder",
             "league: file",
             "league: cluster",
