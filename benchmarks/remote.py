@@ -62,7 +62,7 @@ class Silent:
         """Counts."""
         self.decisions += summary["decisions"]
 
-    def launched(self, _processes: object) -> None:
+    def launched(self, _processes: object, _games: object) -> None:
         """Of no interest."""
 
     def tick(self) -> None:
@@ -180,11 +180,10 @@ async def league(folder: Path, number: int, games: int, unknown: int) -> tuple[f
             GamePlan(fixture_id=row.id, set_id=row.set_id, rotation=0, seats=row.seats, slots=(0, 0, 0, 0))
             for row in rows
         ]
-        event_sink.begin(plans)
         arena = Arena(plan, event_sink)
         await arena.open({(key, 0) for key in keys})
         with clients(heard.address.removeprefix("tcp:"), heard.tokens, unknown):
-            await asyncio.gather(*(supervisor.settled.wait() for supervisor in arena.supervisors.values()))
+            await asyncio.gather(*(supervisor.settled.wait() for supervisor in arena.remote.values()))
             leg = Leg(plan, plans, event_sink, asyncio.Event(), arena)
             before, started = resource.getrusage(resource.RUSAGE_SELF), time.perf_counter()
             playing = asyncio.ensure_future(leg.play())

@@ -9,6 +9,7 @@ league whose legs last 30 s (512 games), so that what is paid once a stage shows
 """
 
 import argparse
+import asyncio
 import statistics
 import sys
 import tempfile
@@ -26,6 +27,7 @@ from referee.league.league import League, begin, plan_of, read_league
 from referee.league.plan import GamePlan
 from referee.league.play.event_sink import LeagueObserver
 from referee.league.play.runner import Runner
+from referee.league.schedule.schedule import PlannedSet
 from referee.league.standings import summarise
 from referee.league.store import Store
 from referee.umpire.fallback_player import fallback_move
@@ -45,8 +47,8 @@ class Stubbed(Runner):
         self.samples = [self._sample(number) for number in range(SAMPLES)]
         self.stages: list[tuple[int, float]] = []
 
-    def _stage_size(self, games: int, seconds: float, legs: int) -> int:  # noqa: ARG002  # as small as if games took long
-        return STAGE
+    def _next_stage(self, _lane: Any) -> list[PlannedSet]:  # as small as if games took long
+        return self._queue.take(STAGE)
 
     def _sample(self, number: int) -> tuple[Record, dict[str, Any]]:
         """A real game of the house with itself."""
@@ -61,7 +63,7 @@ class Stubbed(Runner):
             umpire.answer(turn.turn_id, fallback_move(turn), 250 + 37 * number)
         return write_record(umpire, self._plan.heading(game)), summarise(umpire, game.seats, game.set_id)
 
-    def _leg_here(self, games: Sequence[GamePlan]) -> None:
+    async def _play_leg(self, _lane: object, games: Sequence[GamePlan], *, first: bool) -> None:  # noqa: ARG002
         started = time.perf_counter()
         self._event_sink.begin(games)
         for game in games:
@@ -69,14 +71,13 @@ class Stubbed(Runner):
             own = {**record, **self._plan.heading(game), "game": game.fixture_id}
             told = {**summary, "set": game.set_id, "entrants": list(game.seats)}
             self._event_sink.stored(game, own, told)
-        self._event_sink.end("stopped")
         self.stages.append((len(games), time.perf_counter() - started))
 
     def play(self) -> None:
         """As ``run``, but there are no processes to look after, and the end is left to the caller."""
         self._settle_earlier_attempts()
         self._void_withdrawn()
-        self._stages(self._stage_here)
+        asyncio.run(self._play_rounds())
 
 
 def _pack(master: bytes, number: int, deal: int) -> tuple[int, ...]:

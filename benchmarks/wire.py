@@ -127,7 +127,6 @@ def league(folder: Path, games: int, in_flight: int) -> tuple[float, float]:
         plans = [
             GamePlan(fixture_id=f.id, set_id=f.set_id, rotation=0, seats=f.seats, slots=(0, 0, 0, 0)) for f in fixtures
         ]
-        event_sink.begin(plans)
         leg = Leg(plan, plans, event_sink, asyncio.Event())
         before = resource.getrusage(resource.RUSAGE_SELF)
         started = time.perf_counter()

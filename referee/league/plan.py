@@ -69,7 +69,8 @@ class GamePlan:
 class LeaguePlan:
     """What holds for every game of a league. ``master`` is the secret of all packs.
 
-    ``max_processes`` bounds the bot processes alive at once (0 = no bound); with ``terminal`` the bots share ours.
+    ``max_processes`` bounds the bot processes alive at once (0 = no bound); with ``terminal`` the bots share ours. So many
+    ``sharers`` play at once on one machine: each lets its share of bots think at a time.
     """
 
     league: str
@@ -87,6 +88,7 @@ class LeaguePlan:
     max_in_flight: int = 64
     asked_at_once: int = 0
     max_processes: int = 0
+    sharers: int = 1
     terminal: bool = False
     listen: str = ""
     tls: tuple[str, str] | None = None

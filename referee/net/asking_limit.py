@@ -48,8 +48,9 @@ class AskingLimit:
     shrinks to ``A_PROCESSOR`` a processor when more of them could run than there are.
     """
 
-    def __init__(self, processors: int | None = None, *, bounded: bool = True) -> None:
-        self._processors = processors or os.cpu_count() or 1
+    def __init__(self, processors: int | None = None, *, sharers: int = 1, bounded: bool = True) -> None:
+        """Of ``processors`` (``None``: those of this machine) so many ``sharers`` have an equal part each."""
+        self._processors = max(1, (processors or os.cpu_count() or 1) // sharers)
         self.least = A_PROCESSOR * self._processors if bounded else 0
         self.most = self.least
 

@@ -172,11 +172,17 @@ class GameServer:
     """
 
     def __init__(
-        self, games_in_play: GamesInPlay, asked_at_once: int = 0, observer: ServerObserver | None = None
+        self,
+        games_in_play: GamesInPlay,
+        asked_at_once: int = 0,
+        observer: ServerObserver | None = None,
+        *,
+        sharers: int = 1,
     ) -> None:
+        """``sharers``: so many servers are at work on this machine, and let their share of bots think."""
         self.games_in_play, self.asked_at_once = games_in_play, asked_at_once
         self._observer = observer or ServerObserver()
-        self.asking_limit, self.demand = AskingLimit(bounded=not asked_at_once), ProcessorDemand()
+        self.asking_limit, self.demand = AskingLimit(sharers=sharers, bounded=not asked_at_once), ProcessorDemand()
         self.connections: dict[BotConnection, None] = {}
         self._by_session: dict[TurnSession, BotConnection] = {}
         self.at_home: set[BotConnection] = set()

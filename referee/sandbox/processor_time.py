@@ -76,7 +76,7 @@ class UsageMeter:
             alive += 1
             counted, resident, moved = counted + figures[0], resident + figures[1], moved + _moved(pid)
             for thread in _names(f"/proc/{pid}/task"):
-                run_ns, wait_ns = _scheduled(pid, thread)
+                run_ns, wait_ns = scheduled(pid, thread)
                 before = self._threads.get(int(thread), (0, 0))
                 threads[int(thread)] = run_ns, wait_ns
                 waited = max(waited, wait_ns - before[1])
@@ -113,8 +113,8 @@ def _words(path: str) -> list[bytes]:
         return []
 
 
-def _scheduled(pid: int, thread: str) -> tuple[int, int]:
-    """Nanoseconds that a thread ran, and that it waited while it was able to run."""
+def scheduled(pid: int, thread: str) -> tuple[int, int]:
+    """Nanoseconds that a thread ran, and that it waited while it was able to run; (0, 0) if it is gone, or nobody tells."""
     words = _words(f"/proc/{pid}/task/{thread}/schedstat")
     return (int(words[0]), int(words[1])) if len(words) > 1 else (0, 0)
 

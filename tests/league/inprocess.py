@@ -6,6 +6,7 @@ A player is given a ``Turn`` and returns an action, or what else a bot may do: `
 pure functions of their turn, so the same league comes out every time.
 """
 
+import asyncio
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -194,10 +195,10 @@ class InProcess(Runner):
         """As in a runner, but there are no processes to look after."""
         self._settle_earlier_attempts()
         self._void_withdrawn()
-        self._stages(self._stage_here)
+        asyncio.run(self._play_rounds())
         return self._close()
 
-    def _leg_here(self, games: Sequence[GamePlan]) -> None:
+    async def _play_leg(self, _lane: object, games: Sequence[GamePlan], *, first: bool) -> None:
         self._event_sink.begin(games)
         for game in games:
             if not self.left:
@@ -206,7 +207,6 @@ class InProcess(Runner):
             self.left -= 1
             umpire = play_game(self._plan, game, self.players)
             self._event_sink.finished(game, umpire, write_record(umpire, self._plan.heading(game)))
-        self._event_sink.end("stopped")
 
 
 def found_league(path: Path, definition: Definition, names: Sequence[str]) -> Schedule:

@@ -1,10 +1,11 @@
 """A referee that dies right after any one thing it has written: the league goes on to the same end, for every such thing."""
 
+import asyncio
 import contextlib
 import shutil
 import sqlite3
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from referee.league.definition.definition import parse_definition
 from referee.league.plan import GamePlan
 from referee.league.play import event_sink
 from referee.league.play.event_sink import BufferSink
+from referee.league.play.worker_process import Tell
 from referee.league.store import Store
 from referee.umpire.fallback_player import fallback_move
 from referee.umpire.record import write_record
@@ -58,20 +60,28 @@ class Mortal(Store):
             raise Killed
 
 
-class Pool:
+class Workers:
     """Workers that play in this process."""
 
-    def __init__(self, players: dict[str, Player]) -> None:
-        self._players = players
+    def __init__(self, players: dict[str, Player], workers: int) -> None:
+        self._players, self.workers = players, workers
+        self.threads = ThreadPoolExecutor(1)
+        self._told = False
 
-    def submit(self, _task: Any, plan_: Any, legs: Sequence[Sequence[GamePlan]]) -> "Future[Any]":
-        played = BufferSink()
+    def play(self, plan_: Any, legs: Sequence[Sequence[GamePlan]], tell: Tell) -> None:
         for game in (game for leg in legs for game in leg):
+            if self._told:
+                return
+            played = BufferSink()
             umpire = play_game(plan_, game, self._players)
             played.finished(game, umpire, write_record(umpire, plan_.heading(game)))
-        future: Future[Any] = Future()
-        future.set_result(played.events)
-        return future
+            tell(played.events)
+
+    def tell(self) -> None:
+        self._told = True
+
+    def kill(self) -> None:
+        self._told = True
 
 
 def play(path: Path, players: dict[str, Player], workers: int) -> None:
@@ -83,8 +93,12 @@ def play(path: Path, players: dict[str, Player], workers: int) -> None:
             return
         runner._workers, runner._plan = workers, replace(runner._plan, max_processes=0)
         runner._settle_earlier_attempts()
-        pool: Any = Pool(players)
-        runner._stages(lambda sets: runner._stage_by_workers(pool, sets))
+        pool = runner._pool = Workers(players, workers)
+        try:
+            asyncio.run(runner._play_rounds())
+        finally:
+            pool.tell()
+            pool.threads.shutdown()
         runner._close()
 
 

@@ -16,7 +16,7 @@ from referee.deals import seeded_master
 from referee.league.league import LeagueError
 from referee.league.plan import BotPlan, GamePlan, LeaguePlan
 from referee.league.play.arena import Arena, new_connection
-from referee.league.play.leg import Leg
+from referee.league.play.leg import NARROW, Leg
 from referee.league.store import StoreError
 from referee.net.supervisor import LocalSupervisor, RemoteSupervisor
 from referee.rules import variant
@@ -200,7 +200,7 @@ def test_results_do_not_depend_on_how_much_is_played_at_once(tmp_path: Path) -> 
 def test_every_process_is_told_to_the_organiser(tmp_path: Path) -> None:
     event_sink = EventSink()
     play(plan_of(tmp_path, THREE), games_of(NAMES, 1, [0]), event_sink)
-    told = [process for (launched,) in event_sink.of("launched") for process in launched]
+    told = [process for launched, _ in event_sink.of("launched") for process in launched]
     assert sorted(process["entrant"] for process in told) == list(NAMES)
     assert all(process["sandbox"] == "none" and process["pid"] > 1 for process in told)
 
@@ -434,3 +434,116 @@ def test_one_leg_after_another_is_told_of_its_own_games_in_the_same_arena(tmp_pa
 
     asyncio.run(story())
     assert [[game for game, *_ in one.of("finished")] for one in sinks] == [[first], [second]]
+
+
+def test_a_game_is_told_of_before_any_bot_is_asked_and_with_the_processes_that_will_see_it(tmp_path: Path) -> None:
+    event_sink = EventSink()
+    play(plan_of(tmp_path, THREE, max_in_flight=2), games_of(NAMES, 9, [0]), event_sink)
+    begun = [game.fixture_id for games, _ in event_sink.of("begin") for game in games]
+    assert sorted(begun) == [f"s{number}-0" for number in range(9)]
+    pids = {process["pid"] for launched, _ in event_sink.of("launched") for process in launched}
+    for games, seen in event_sink.of("begin"):
+        assert len(games) == len(seen)
+        assert all({process["pid"] for process in those} == pids for those in seen)
+    order = [name for name, *_ in event_sink.told]
+    assert order.index("begin") < order.index("finished")
+
+
+def test_a_narrow_leg_begins_few_games_and_what_has_not_begun_can_be_left_to_another(tmp_path: Path) -> None:
+    left: list[GamePlan] = []
+    games, event_sink = games_of(NAMES, 40, [0]), EventSink()
+    under_way: list[int] = []
+
+    async def story() -> None:
+        leg = Leg(plan_of(tmp_path, THREE), games, event_sink, asyncio.Event(), narrow=True, leave=left.extend)
+        playing = asyncio.ensure_future(leg.play())
+        async with asyncio.timeout(PATIENCE):
+            while not leg.fed_s:  # noqa: ASYNC110 - as above
+                await asyncio.sleep(0.001)
+        under_way.extend((leg.under_way, leg.fresh))
+        leg.give_back(2)
+        assert leg.fresh == 2
+        leg.widen()
+        await playing
+
+    asyncio.run(story())
+    assert under_way == [NARROW, 40 - NARROW]
+    told = {game.fixture_id for games, _ in event_sink.of("begin") for game in games}
+    assert told == {game.fixture_id for game, *_ in event_sink.of("finished")}
+    assert len(told) == NARROW + 2
+    assert [game.fixture_id for game in left] == [game.fixture_id for game in games[NARROW + 2 :]]
+
+
+@pytest.mark.parametrize(("sets", "leaves"), [(40, True), (5, False)])
+def test_a_leg_whose_time_is_up_leaves_what_has_not_begun_unless_that_is_little(
+    tmp_path: Path, sets: int, leaves: bool
+) -> None:
+    left: list[GamePlan] = []
+    event_sink = EventSink()
+
+    async def story() -> None:
+        plan = plan_of(tmp_path, THREE, max_in_flight=4)
+        await Leg(
+            plan, games_of(NAMES, sets, [0]), event_sink, asyncio.Event(), seconds=0.000_001, leave=left.extend
+        ).play()
+
+    asyncio.run(story())
+    finished = {game.fixture_id for game, *_ in event_sink.of("finished")}
+    assert bool(left) is leaves
+    assert finished | {game.fixture_id for game in left} == {f"s{number}-0" for number in range(sets)}
+    assert not finished & {game.fixture_id for game in left}
+    assert finished
+
+
+def test_two_legs_in_one_arena_are_told_of_their_own_games_and_of_who_is_gone(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, THREE)
+    games = games_of(NAMES, 6, [0])
+    sinks = [EventSink(), EventSink()]
+
+    async def story() -> None:
+        arena = Arena(plan, EventSink())
+        await arena.open()
+        try:
+            both = [
+                Leg(plan, games[number::2], event_sink, asyncio.Event(), arena)
+                for number, event_sink in enumerate(sinks)
+            ]
+            await asyncio.gather(*(leg.play() for leg in both))
+            third = Leg(plan, games_of(NAMES, 1, [1]), sinks[1], asyncio.Event(), arena)
+            third.do_without({"z": "It left."})
+            await third.play()
+        finally:
+            await arena.close(stopped=False)
+
+    asyncio.run(story())
+    for number, event_sink in enumerate(sinks):
+        finished = {game.fixture_id for game, *_ in event_sink.of("finished")}
+        assert finished == {game.fixture_id for game in games[number::2]}
+    pids = [process["pid"] for one in sinks for launched, _ in one.of("launched") for process in launched]
+    assert len(set(pids)) == len(pids) == 9
+
+
+def test_an_error_that_ends_the_clocks_of_an_arena_ends_every_leg_of_it(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, THREE)
+
+    async def story() -> None:
+        arena = Arena(plan, EventSink())
+        await arena.open()
+
+        async def fails() -> None:
+            raise RuntimeError("the watch has failed")
+
+        try:
+            legs = [Leg(plan, games_of(NAMES, 3, [one]), EventSink(), asyncio.Event(), arena) for one in (0, 1)]
+            playing = [asyncio.ensure_future(leg.play()) for leg in legs]
+            await asyncio.sleep(0)
+            arena.attend(fails())
+            for work in playing:
+                with pytest.raises(RuntimeError, match="the watch has failed"):
+                    await work
+            with pytest.raises(RuntimeError, match="the watch has failed"):  # and those that come
+                await Leg(plan, games_of(NAMES, 1, [0]), EventSink(), asyncio.Event(), arena).play()
+        finally:
+            await arena.close(stopped=False)
+
+    asyncio.run(story())

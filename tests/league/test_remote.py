@@ -134,8 +134,7 @@ def play(folder: Path, file: Path, watch: ResourceMonitor) -> tuple[RunOutcome, 
 def test_one_remote_bot_stays_from_leg_to_leg_and_stage_to_stage(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, watches: list[ResourceMonitor]
 ) -> None:
-    monkeypatch.setattr(runner, "_FIRST_STAGE", 2)
-    monkeypatch.setattr(runner, "LEG_SECONDS", 0.001)  # one set a stage
+    monkeypatch.setattr(runner, "MOST_SETS", 1)
     watch = ResourceMonitor(ANY)
     watches.append(watch)
     outcome, _ = play(tmp_path, definition(tmp_path, sets=5), watch)
@@ -268,8 +267,7 @@ run(Leaves())
 def test_a_remote_bot_may_be_away_between_two_legs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, watches: list[ResourceMonitor]
 ) -> None:
-    monkeypatch.setattr(runner, "_FIRST_STAGE", 1)
-    monkeypatch.setattr(runner, "LEG_SECONDS", 0.001)  # one set, and one game, a leg
+    monkeypatch.setattr(runner, "MOST_SETS", 1)  # one set, and one game, a leg
     watch = Second(LEAVES_AFTER_EVERY_GAME, "fault", LEAVES_AFTER_EVERY_GAME)
     watches.append(watch)
     outcome, store = play(tmp_path, definition(tmp_path), watch)

@@ -53,7 +53,7 @@ def workers_of(referee: "subprocess.Popen[str] | Started") -> list[int]:
     found = []
     for pid in children:
         with contextlib.suppress(OSError):
-            if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes():
+            if b"referee.league.play.worker_process" in Path(f"/proc/{pid}/cmdline").read_bytes():
                 found.append(pid)
     return found
 

@@ -1,10 +1,10 @@
 """The runner: legs and stages, what is played again, what is void, and what earlier runs left. Legs here are made up."""
 
+import asyncio
 import os
 from collections import Counter
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -15,8 +15,10 @@ from referee.league.definition.definition import parse_definition
 from referee.league.league import LeagueError, read_league
 from referee.league.plan import GamePlan
 from referee.league.play import runner
+from referee.league.play.arena import Arena
 from referee.league.play.event_sink import BufferSink, LeagueObserver
 from referee.league.play.runner import MOST_NO_CONTESTS, Runner, RunOutcome
+from referee.league.play.worker_process import Tell
 from referee.league.store import Store, StoreError
 from referee.umpire.fallback_player import fallback_move
 from referee.umpire.record import write_record
@@ -55,7 +57,7 @@ class Legs(InProcess):
     def run(self) -> RunOutcome:
         return Runner.run(self)
 
-    def _leg_here(self, games: Sequence[GamePlan]) -> None:
+    async def _play_leg(self, _lane: Any, games: Sequence[GamePlan], *, first: bool) -> None:
         self.legs.append([game.fixture_id for game in games])
         self._event_sink.begin(games)
         for game in games:
@@ -67,7 +69,6 @@ class Legs(InProcess):
                 umpire = play_game(self._plan, game, self.players)
                 self._event_sink.finished(game, umpire, write_record(umpire, self._plan.heading(game)))
         self.after_leg()
-        self._event_sink.end("stopped" if self._stopping.is_set() else "a bot was withdrawn")
 
 
 @pytest.fixture
@@ -101,7 +102,7 @@ def test_a_leg_holds_one_rotation_of_all_sets(path: Path) -> None:
     assert attempts(path) == {"SCORED": 6}
 
 
-def test_a_game_that_was_no_contest_is_played_again_in_a_leg_of_its_own_with_the_same_packs(path: Path) -> None:
+def test_a_game_that_was_no_contest_is_played_again_in_the_next_leg_with_the_same_packs(path: Path) -> None:
     spoiled: list[GamePlan] = []
 
     def once(game: GamePlan) -> bool:
@@ -113,7 +114,9 @@ def test_a_game_that_was_no_contest_is_played_again_in_a_leg_of_its_own_with_the
     outcome, legs = run(path, spoil=once)
     assert outcome.finished
     assert outcome.scored == 2
-    assert legs.legs[2] == [spoiled[0].fixture_id]
+    other = next(fixture for fixture in legs.legs[1] if fixture != spoiled[0].fixture_id)
+    assert legs.legs[2] == [spoiled[0].fixture_id, f"{other[:-2]}-2"]  # beside the next game of another set
+    assert legs.legs[3] == [f"{spoiled[0].set_id}-2"]
     assert attempts(path) == {"SCORED": 6, "NO_CONTEST": 1}
     with Store.read(path) as store:
         assert [row.redeal for row in store.sets()] == [0, 0]
@@ -227,7 +230,7 @@ def test_sets_of_others_go_on_without_a_withdrawn_bot(tmp_path: Path) -> None:
         legs.players = dict.fromkeys(names, fallback_move)
         outcome = legs.run()
         closed = {row.id: row.state for row in store.sets()}
-        with_d = {planned.id for planned in legs._schedule.sets if "d" in planned.umpire}
+        with_d = {planned.id for planned in legs._schedule.sets if "d" in planned.table}
     assert outcome == RunOutcome(True, 2, 6, 0)
     assert {key for key, state in closed.items() if state == "VOID"} == with_d
 
@@ -245,9 +248,8 @@ def test_a_run_that_gets_nowhere_ends_with_an_error(path: Path) -> None:
     """It used to play the same stage for ever."""
 
     class Nowhere(Legs):
-        def _leg_here(self, games: Sequence[GamePlan]) -> None:
+        async def _play_leg(self, _lane: Any, games: Sequence[GamePlan], *, first: bool) -> None:
             self._event_sink.begin(games)
-            self._event_sink.end("nothing happened")
 
     with Store.write(path) as store, pytest.raises(LeagueError, match="no game could be finished"):
         Nowhere(store).run()
@@ -302,8 +304,8 @@ class Remote(Legs):
         super().__init__(store, **how)
         self._remote, self._workers = ["c"], 1
 
-    async def _open_arena(self) -> None:
-        return
+    async def _open_arena(self) -> Any:
+        return Arena(self._plan, self._event_sink)
 
 
 @pytest.mark.parametrize("duplicate", [True, False])
@@ -351,86 +353,121 @@ def test_with_a_remote_bot_all_is_played_in_this_process(path: Path) -> None:
 # Workers
 
 
-class Pool:
-    """A pool whose workers play in this process, or fail as the test says."""
+class Workers:
+    """Workers that play in this process, or fail as the test says."""
 
-    def __init__(self, runner_: Legs, errors: Sequence[BaseException | None] = ()) -> None:
-        self._runner, self._errors = runner_, list(errors)
+    def __init__(self, runner_: Legs, workers: int, errors: Sequence[BaseException | None] = ()) -> None:
+        self._runner, self._errors, self.workers = runner_, list(errors), workers
+        self.threads = ThreadPoolExecutor(1)
+        self.told: list[str] = []
 
-    def submit(self, _task: Any, plan_: Any, legs: Sequence[Sequence[GamePlan]]) -> "Future[Any]":
-        future: Future[Any] = Future()
+    def play(self, plan_: Any, legs: Sequence[Sequence[GamePlan]], tell: Tell) -> None:
         error = self._errors.pop(0) if self._errors else None
-        if error is not None:
-            future.set_exception(error)
-            return future
-        event_sink = BufferSink()
         for game in (game for leg in legs for game in leg):
+            if self.told:
+                return
+            sink = BufferSink()
             if self._runner.spoil(game):
-                event_sink.no_contest(game, "the referee stalled")
-                continue
-            umpire = play_game(plan_, game, PLAYERS)
-            event_sink.finished(game, umpire, write_record(umpire, plan_.heading(game)))
-        future.set_result(event_sink.events)
-        return future
+                sink.no_contest(game, "the referee stalled")
+            else:
+                umpire = play_game(plan_, game, PLAYERS)
+                sink.finished(game, umpire, write_record(umpire, plan_.heading(game)))
+            tell(sink.events)  # as it happens
+            if error is not None:
+                raise error
+
+    def tell(self) -> None:
+        self.told.append("stop")
+
+    def kill(self) -> None:
+        raise AssertionError("nobody is in a hurry")
 
 
-def by_workers(path: Path, errors: Sequence[BaseException | None] = (), **how: Any) -> tuple[RunOutcome, Legs]:
+def by_workers(path: Path, errors: Sequence[BaseException | None] = (), **how: Any) -> tuple[RunOutcome, Legs, Workers]:
     with Store.write(path) as store:
         legs = Legs(store, **how)
-        legs._workers, legs._plan = 2, replace(legs._plan, max_processes=0)
-        pool: Any = Pool(legs, errors)
-        legs._stages(lambda sets: legs._stage_by_workers(pool, sets))
-        return legs._close(), legs
+        legs._plan = replace(legs._plan, max_processes=0)
+        legs._workers, pool = 2, Workers(legs, 2, errors)
+        legs._pool = pool
+        try:
+            asyncio.run(legs._play_rounds())
+        finally:
+            pool.threads.shutdown()
+        return legs._close(), legs, pool
 
 
 def test_what_workers_play_is_stored_here(path: Path) -> None:
-    outcome, legs = by_workers(path)
+    outcome, legs, _ = by_workers(path)
     assert outcome == RunOutcome(True, 2, 0, 0)
     assert legs.lines.names().count("game") == 6
 
 
-def test_what_was_no_contest_at_a_worker_is_played_again_here(path: Path) -> None:
+def test_what_was_no_contest_at_a_worker_is_played_again(path: Path) -> None:
     spoiled: Counter[str] = Counter()
 
     def once(game: GamePlan) -> bool:
         spoiled[game.fixture_id] += 1
         return game.rotation == 1 and spoiled[game.fixture_id] == 1
 
-    outcome, legs = by_workers(path, spoil=once)
+    outcome, _, _ = by_workers(path, spoil=once)
     assert outcome == RunOutcome(True, 2, 0, 0)
-    assert [len(leg) for leg in legs.legs] == [2]
+    assert sorted(spoiled.values()) == [1, 1, 1, 1, 2, 2]
 
 
 def test_the_third_no_contest_voids_the_set_with_workers_too(path: Path) -> None:
     """It used to be played again for ever."""
-    outcome, _ = by_workers(path, spoil=lambda game: game.rotation == 1 and game.set_id == first_set(path))
+    outcome, _, _ = by_workers(path, spoil=lambda game: game.rotation == 1 and game.set_id == first_set(path))
     assert outcome == RunOutcome(True, 1, 1, 0)
 
 
-def test_a_dead_worker_is_an_error_with_the_remedy_and_the_others_games_are_kept(path: Path) -> None:
-    with pytest.raises(LeagueError, match="a worker process died; nothing is lost, go on with: referee resume"):
-        by_workers(path, [BrokenProcessPool("died"), None])
-    assert attempts(path)["SCORED"] == 3
-    outcome, _ = run(path)
-    assert outcome == RunOutcome(True, 2, 0, 0)
-
-
-def test_an_error_in_a_worker_is_raised_and_the_others_are_told_to_stop(path: Path) -> None:
-    told: list[bool] = []
-
-    class Told:
-        def tell(self) -> None:
-            told.append(True)
-
-        def kill(self) -> None:
-            raise AssertionError("nobody is in a hurry")
-
+@pytest.mark.parametrize(
+    "error",
+    [
+        LeagueError("a worker process died; nothing is lost, go on with: referee resume"),
+        OSError("no space left for logs"),
+    ],
+)
+def test_an_error_of_a_worker_is_raised_the_others_are_told_to_stop_and_what_was_told_is_kept(
+    path: Path, error: Exception
+) -> None:
     with Store.write(path) as store:
         legs = Legs(store)
-        legs._workers, legs._playing = 2, Told()
         legs._plan = replace(legs._plan, max_processes=0)
-        pool: Any = Pool(legs, [OSError("no space left for logs"), None])
-        with pytest.raises(OSError, match="no space left for logs"):
-            legs._stages(lambda sets: legs._stage_by_workers(pool, sets))
-    assert told == [True]
-    assert attempts(path)["SCORED"] == 3
+        legs._workers, pool = 2, Workers(legs, 2, [None, error])
+        legs._pool = pool
+        with pytest.raises(type(error), match=str(error)[:20]):
+            asyncio.run(legs._play_rounds())
+        pool.threads.shutdown()
+    assert pool.told
+    assert attempts(path)["SCORED"] == 4  # three of one worker, and the one that the other had told of
+    outcome, _ = run(path)
+    assert outcome == RunOutcome(True, 2, 0, 0)
+    assert attempts(path)["SCORED"] == 6
+
+
+def test_an_error_of_the_store_ends_the_workers(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_self: Store, _finished: Any) -> None:
+        raise StoreError("league.sqlite could not be written (disk is full); free some disk space and resume")
+
+    monkeypatch.setattr(Store, "finish_games", full)
+    with pytest.raises(StoreError, match="free some disk space and resume"):
+        by_workers(path)
+
+
+def test_what_a_lost_worker_and_its_successor_both_send_counts_once(path: Path) -> None:
+    with Store.write(path) as store:
+        legs = Legs(store)
+        planned = legs._schedule.sets[0].fixtures
+        games = [GamePlan.of(fixture) for fixture in planned]
+        legs._event_sink.begin(games)
+        sink = BufferSink()
+        for game in games[:2]:
+            umpire = play_game(legs._plan, game, PLAYERS)
+            sink.finished(game, umpire, write_record(umpire, legs._plan.heading(game)))
+        sink.no_contest(games[1], "the referee stalled")
+        legs._take(sink.events)
+        legs._take(sink.events)
+        assert legs._failure is None
+        assert legs._event_sink.end(games, "stopped") == []
+        assert len(store.games()) == 2
+    assert attempts(path) == {"SCORED": 2, "STOPPED": 1}

@@ -122,12 +122,11 @@ def compared(path: Path) -> None:
 class Scattered(InProcess):
     """Games as workers play them: all begun at once, and done in another order than that of the schedule."""
 
-    def _leg_here(self, games: Sequence[GamePlan]) -> None:
+    async def _play_leg(self, _lane: object, games: Sequence[GamePlan], *, first: bool) -> None:
         self._event_sink.begin(games)
         for game in random.Random(len(games)).sample(games, len(games)):  # noqa: S311  # repeatable on purpose
             umpire = play_game(self._plan, game, self.players)
             self._event_sink.finished(game, umpire, write_record(umpire, self._plan.heading(game)))
-        self._event_sink.end("stopped")
 
 
 def workers(path: Path) -> None:

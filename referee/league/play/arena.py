@@ -20,6 +20,7 @@ from referee.net.server import Endpoint, GameServer, ServerObserver, monotonic_u
 from referee.net.supervisor import RemoteSupervisor, Supervisor, SupervisorObserver
 from referee.protocol import wire
 from referee.protocol.translate import rule_set_message
+from referee.sandbox.processor_time import UsageMeter
 from referee.umpire.events import Ruling
 from referee.umpire.faults import Fault
 from referee.umpire.record import Record
@@ -36,7 +37,11 @@ OBJECTIVES = {
 
 
 class ArenaObserver(GameObserver):
-    """Is told what happens in an arena: the leg that is being played there."""
+    """Is told what happens in an arena: a leg that is being played there."""
+
+    def plays(self, umpire: Umpire) -> bool:  # noqa: ARG002
+        """Whether the game of this umpire is its own."""
+        return False
 
     def changed(self) -> None:
         """A bot is there, has lost games, or was given up."""
@@ -52,17 +57,20 @@ class ArenaObserver(GameObserver):
 class Arena(GameObserver, ServerObserver, SupervisorObserver):
     """The games in play and the endpoints of one event loop. ``open`` it, play legs, then ``close`` it.
 
-    It outlives its legs, so it is what games in play, server and supervisors report to, and it passes on what belongs to the
-    leg that is being played: a leg says ``begin``.
+    It outlives its legs, so it is what games in play, server and supervisors report to, and it passes on what belongs to a
+    leg that is being played, from its ``begin`` to its ``end``. Several may be at a time.
     """
 
     def __init__(self, plan: LeaguePlan, event_sink: EventSink) -> None:
         """``event_sink`` is told of faults of remote entrants, of where they are expected, and of wrong tokens."""
         self.plan, self._event_sink = plan, event_sink
         self.games_in_play = GamesInPlay(self)
-        self.server = GameServer(self.games_in_play, plan.asked_at_once, self)
-        self.supervisors: dict[Slot, Supervisor] = {}
-        self._leg = ArenaObserver()
+        share = -(-plan.asked_at_once // plan.sharers)
+        self.server = GameServer(self.games_in_play, share, self, sharers=plan.sharers)
+        self.remote: dict[Slot, RemoteSupervisor] = {}
+        self._supervisors: dict[Supervisor, None] = {}
+        self._legs: list[ArenaObserver] = []
+        self._failure: BaseException | None = None
         self._told = RunFigures()
         self._endpoints = contextlib.AsyncExitStack()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -82,41 +90,57 @@ class Arena(GameObserver, ServerObserver, SupervisorObserver):
     def _expect(self, key: str, slot: int, endpoint: Endpoint) -> None:
         connection = new_connection(self.plan, self.games_in_play, key, slot)
         supervisor = RemoteSupervisor(connection, self.games_in_play, self, self.plan.bots[key].wait_seconds)
-        self.admit((key, slot), supervisor)
+        self.remote[key, slot] = supervisor
+        self.admit(supervisor)
         self.attend(supervisor.run())
         self._event_sink.expected(key, endpoint.address, connection.token)
 
     def begin(self, leg: ArenaObserver) -> None:
         """From now on this leg is being played."""
-        self._leg = leg
+        self._legs.append(leg)
+        if self._failure is not None:
+            leg.failed(self._failure)
+
+    def end(self, leg: ArenaObserver) -> None:
+        """From now on this leg is not played any more."""
+        self._legs.remove(leg)
 
     def sent(self) -> RunFigures:
         """The messages with turns that were sent since the last time."""
         before, self._told = self._told, RunFigures(messages=self.server.messages, turns=self.server.turns)
         return RunFigures(messages=self._told.messages - before.messages, turns=self._told.turns - before.turns)
 
-    def admit(self, slot: Slot, supervisor: Supervisor) -> None:
-        """A bot that may dial in, and who keeps it."""
-        self.supervisors[slot] = supervisor
+    def meters(self) -> list[UsageMeter]:
+        """What is known of the use of the bots that are here."""
+        connections = (supervisor.connection for supervisor in self._supervisors)
+        return [connection.meter for connection in connections if connection.meter is not None]
+
+    def admit(self, supervisor: Supervisor) -> None:
+        """Who keeps a bot that may dial in."""
+        self._supervisors[supervisor] = None
         self.server.admit(supervisor.connection)
 
-    def dismiss(self, slot: Slot) -> None:
+    def dismiss(self, supervisor: Supervisor) -> None:
         """A local bot has left."""
-        self.server.dismiss(self.supervisors.pop(slot).connection)
+        del self._supervisors[supervisor]
+        self.server.dismiss(supervisor.connection)
 
     # What games in play, server and supervisors tell.
 
+    def _leg_of(self, umpire: Umpire) -> ArenaObserver:
+        return next(leg for leg in self._legs if leg.plays(umpire))
+
     def finished(self, umpire: Umpire) -> Record | None:
-        """The leg keeps its record."""
-        return self._leg.finished(umpire)
+        """Its leg keeps its record."""
+        return self._leg_of(umpire).finished(umpire)
 
     def ruled(self, umpire: Umpire, ruling: Ruling) -> None:
-        """The leg reports it."""
-        self._leg.ruled(umpire, ruling)
+        """Its leg reports it."""
+        self._leg_of(umpire).ruled(umpire, ruling)
 
     def may_replay(self, connection: BotConnection, umpire: Umpire) -> bool:
-        """The leg knows."""
-        return self._leg.may_replay(connection, umpire)
+        """Its leg knows."""
+        return self._leg_of(umpire).may_replay(connection, umpire)
 
     def wrong_tokens(self, sentence: str) -> None:
         """No leg's business."""
@@ -127,13 +151,14 @@ class Arena(GameObserver, ServerObserver, SupervisorObserver):
         self._event_sink.remote_fault(connection.terms.name, fault, sentence)
 
     def changed(self) -> None:
-        """The leg looks."""
-        self._leg.changed()
+        """The legs look."""
+        for leg in self._legs:
+            leg.changed()
 
     # Its tasks.
 
     def attend(self, work: Any) -> asyncio.Task[None]:
-        """Runs what keeps clocks or bots; an error in it is the leg's failure."""
+        """Runs what keeps clocks or bots; an error in it is the failure of all legs."""
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._ended)
@@ -143,12 +168,14 @@ class Arena(GameObserver, ServerObserver, SupervisorObserver):
         self._tasks.discard(task)
         error = None if task.cancelled() else task.exception()
         if error is not None:
-            self._leg.failed(error)
+            self._failure = self._failure or error
+            for leg in self._legs:
+                leg.failed(error)
 
     async def close(self, *, stopped: bool) -> None:
         """Sends the remote bots off, closes the endpoints and stops the clocks."""
         self.server.wrong_tokens.close()
-        for supervisor in self.supervisors.values():
+        for supervisor in self._supervisors:
             send_off(supervisor.connection, stopped=stopped)
         try:
             await self._endpoints.aclose()

@@ -1,29 +1,34 @@
-"""Workers elsewhere: blocks of whole sets through the scheduler of a Dask cluster.
+"""Workers elsewhere: stages through the scheduler of a Dask cluster.
 
-Dask finds the workers, moves blocks to them, and gives the block of a worker that is lost to another one. Each block is
-played in a process of its own on its worker. The store, the master's commitment, remote bots and all ratings stay in the main
-process; a worker needs this version of Referee and the bots at the same paths.
+Dask finds the workers, moves stages to them, and gives the stage of a worker that is lost to another one. Each is played in a
+process of its own on its worker, and what happens comes home as it happens, through a queue of the scheduler. The store,
+the master's commitment, remote bots and all ratings stay in the main process; a worker needs this version of Referee and the
+bots at the same paths.
 """
 
+import pickle
 import secrets
 import threading
+from collections import Counter
 from collections.abc import Mapping
-from concurrent.futures import Future
+from concurrent.futures import ThreadPoolExecutor
+from itertools import count
 from typing import Any, Final, Self
 
 from referee import __version__
 from referee.league.league import LeagueError
 from referee.league.plan import LeaguePlan
-from referee.league.play.block import play_in_child
 from referee.league.play.event_sink import Event
-from referee.league.play.workers import Legs
+from referee.league.play.worker_process import Legs, Tell, WorkerProcess
 
 PATIENCE_SECONDS: Final = 30
-"""How long to wait for the scheduler, and for the first worker."""
+"""Seconds to wait for the scheduler, for the first worker, and for the last of what a worker has sent."""
+
+_LOOK_SECONDS: Final = 0.5
 
 
 class ClusterWorkers:
-    """The workers of a Dask cluster. ``workers``: how many blocks it plays at once."""
+    """The workers of a Dask cluster: one stage at a time for each of their threads."""
 
     def __init__(self, address: str) -> None:
         """Raises ``LeagueError`` with the remedy if the cluster cannot be used."""
@@ -44,15 +49,42 @@ class ClusterWorkers:
             raise
         self._name = f"referee-stop-{secrets.token_hex(8)}"
         self._stop = distributed.Event(self._name, client=self._client)
-        self._executor = self._client.get_executor(pure=False)
+        self._numbers = count()
+        self.threads = ThreadPoolExecutor(self.workers, "cluster")
 
     def __enter__(self) -> Self:
         return self
 
-    def submit(self, _play: object, plan: LeaguePlan, legs: Legs) -> "Future[list[Event]]":
-        """Has a worker play a block; how, is its business."""
-        future: Future[list[Event]] = self._executor.submit(play_on_worker, plan, legs, self._name)
-        return future
+    def play(self, plan: LeaguePlan, legs: Legs, tell: Tell) -> None:
+        """Has a worker play a stage. If it is lost, another one plays the stage, and what the first has sent counts all the same."""
+        name = f"{self._name}-{next(self._numbers)}"
+        queue = _distributed().Queue(name, client=self._client)
+        done = self._client.submit(play_on_worker, plan, legs, self._name, name, pure=False)
+        heard: Counter[str] = Counter()
+        try:
+            while True:
+                over = done.done()
+                if over and done.status != "finished":
+                    break
+                if over and heard[(result := done.result())[0]] == result[1]:
+                    break
+                try:
+                    run, sent = queue.get(timeout=PATIENCE_SECONDS if over else _LOOK_SECONDS)
+                except TimeoutError:
+                    if over:
+                        raise LeagueError(
+                            "what a worker sent did not arrive; nothing is lost, go on with: referee resume"
+                        ) from None
+                    continue
+                heard[run] += 1
+                tell(pickle.loads(sent))  # noqa: S301  # our own worker's
+            done.result()
+        except Exception as error:
+            if lost_worker(error):
+                raise LeagueError("a worker process died; nothing is lost, go on with: referee resume") from None
+            raise
+        finally:
+            queue.close()
 
     def tell(self) -> None:
         """Tells the workers to stop. May be called from a signal handler, so it does not wait."""
@@ -65,15 +97,40 @@ class ClusterWorkers:
     def __exit__(self, *_: object) -> None:
         try:
             self._stop.set()
-            self._executor.shutdown(wait=False)
+            self.threads.shutdown(wait=True, cancel_futures=True)
         finally:
             self._client.close()
 
 
-def play_on_worker(plan: LeaguePlan, legs: Legs, stop: str) -> list[Event]:
-    """A worker's task: plays a block in a child of its own. ``stop`` is the name of the event that ends it."""
-    told = _distributed().Event(stop)
-    return play_in_child(plan, legs, told.is_set)
+def play_on_worker(plan: LeaguePlan, legs: Legs, stop: str, name: str) -> tuple[str, int]:
+    """A worker's task: plays a stage in a child of its own. ``stop`` is the name of the event that ends it.
+
+    Sends what happens to the queue of that ``name``; returns a name of this run, and how often it has sent.
+    """
+    run, sent = secrets.token_hex(8), 0
+    told, queue = _distributed().Event(stop), _distributed().Queue(name)
+    process = WorkerProcess()
+    over = threading.Event()
+
+    def send(events: list[Event]) -> None:
+        nonlocal sent
+        queue.put((run, pickle.dumps(events)))  # it carries plain data alone
+        sent += 1
+
+    def watch() -> None:
+        while not over.wait(_LOOK_SECONDS):
+            if told.is_set():
+                process.stop()
+                return
+
+    watching = threading.Thread(target=watch, daemon=True)
+    watching.start()
+    try:
+        process.play(plan, legs, send)
+    finally:
+        over.set()
+        watching.join()
+    return run, sent
 
 
 def version_here() -> str:

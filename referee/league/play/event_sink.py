@@ -1,7 +1,7 @@
 """Where finished games go: into the store at once, or into a list that a worker sends home."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -46,6 +46,9 @@ class LeagueObserver:
 class EventSink:
     """Where legs report, and the arena that remote bots dial in to. Every call is made from the event loop, in the order of events."""
 
+    def begin(self, games: Sequence[GamePlan], processes: Sequence[Sequence[Mapping[str, object]]] = ()) -> None:
+        """These games are about to begin: no bot has seen anything of them yet. ``processes``: those that will, game by game."""
+
     def finished(self, game: GamePlan, umpire: Umpire, record: Record) -> None:
         """A game has a result."""
 
@@ -61,8 +64,8 @@ class EventSink:
     def withdrawn(self, entrant: str, reason: str) -> None:
         """An entrant is given up."""
 
-    def launched(self, processes: Sequence[Mapping[str, object]]) -> None:
-        """These processes see the games of this leg."""
+    def launched(self, processes: Sequence[Mapping[str, object]], games: Sequence[GamePlan]) -> None:
+        """These processes were started, and see these games, which have begun."""
 
     def tick(self) -> None:
         """Called a few times a second while games are played."""
@@ -172,18 +175,19 @@ class StoreSink(EventSink):
     def __init__(self, store: Store, observer: LeagueObserver) -> None:
         self._store, self._observer = store, observer
         self._attempts: dict[str, int] = {}
-        self._processes: list[Mapping[str, object]] = []
+        self._processes: dict[str, list[Mapping[str, object]]] = {}
         self._ready: list[tuple[GamePlan, FinishedGame]] = []
         self._stored_at = 0.0
         self.again: list[GamePlan] = []
         self.gone: dict[str, str] = {}
         self.figures = RunFigures()
 
-    def begin(self, games: Sequence[GamePlan]) -> None:
+    def begin(self, games: Sequence[GamePlan], processes: Sequence[Sequence[Mapping[str, object]]] = ()) -> None:
         """Notes the attempts at these games before any bot sees them."""
-        numbers = self._store.begin([(game.fixture_id, game.redeal) for game in games])
-        self._attempts = {game.fixture_id: number for game, number in zip(games, numbers, strict=True)}
-        self._processes, self.again = [], []
+        numbers = self._store.begin([(game.fixture_id, game.redeal) for game in games], processes)
+        for game, number, those in zip(games, numbers, processes or [()] * len(games), strict=True):
+            self._attempts[game.fixture_id] = number
+            self._processes[game.fixture_id] = list(those)
 
     def finished(self, game: GamePlan, umpire: Umpire, record: Record) -> None:
         """Stores a finished game."""
@@ -192,7 +196,7 @@ class StoreSink(EventSink):
     def stored(self, game: GamePlan, record: Record, summary: GameSummary) -> None:
         """Stores a finished game whose summary is made already."""
         row = FixtureRow(game.fixture_id, game.set_id, game.rotation, game.seats)
-        attempt = self._attempts.pop(game.fixture_id)
+        attempt = self._ended(game)
         self._ready.append((game, FinishedGame(attempt, row, game.redeal, record, summary)))
         self.tick()
 
@@ -217,7 +221,7 @@ class StoreSink(EventSink):
 
     def no_contest(self, game: GamePlan, reason: str) -> None:
         """Ends the attempt; the game is to be played again."""
-        self._store.end_attempt(self._attempts.pop(game.fixture_id), "NO_CONTEST", reason)
+        self._store.end_attempt(self._ended(game), "NO_CONTEST", reason)
         self.again.append(game)
         self._observer.no_contest(game, reason)
 
@@ -237,10 +241,13 @@ class StoreSink(EventSink):
             self._store.withdraw(entrant, reason)
             self._observer.withdrawn(entrant, reason)
 
-    def launched(self, processes: Sequence[Mapping[str, object]]) -> None:
-        """Notes which processes see the games that are under way."""
-        self._processes.extend(processes)
-        self._store.note_processes(list(self._attempts.values()), self._processes)
+    def launched(self, processes: Sequence[Mapping[str, object]], games: Sequence[GamePlan]) -> None:
+        """Notes that these processes see the games too."""
+        for game in games:
+            self._processes[game.fixture_id].extend(processes)
+        if games:
+            ids = [game.fixture_id for game in games]
+            self._store.note_processes([(self._attempts[one], self._processes[one]) for one in ids])
 
     def expected(self, entrant: str, address: str, token: str) -> None:
         """Tells the observer where a remote entrant is expected."""
@@ -259,9 +266,11 @@ class StoreSink(EventSink):
         self.figures += figures
 
     def take(self, events: Sequence[Event]) -> None:
-        """Takes over what a worker has collected."""
+        """Takes over what a worker has sent home. A game that was ended already, as by a worker that was lost, counts once."""
         for event in events:
             match event:
+                case GameFinished() | GameAborted() if event.game.fixture_id not in self._attempts:
+                    continue
                 case GameFinished():
                     self.stored(event.game, event.record, event.summary)
                 case GameAborted():
@@ -276,12 +285,24 @@ class StoreSink(EventSink):
                     self.took(event)
         self.flush()
 
-    def end(self, reason: str) -> None:
-        """Stores what is ready and ends the attempts that are still open: stopped, or with a bot that was withdrawn."""
+    def end(self, games: Iterable[GamePlan], reason: str) -> list[GamePlan]:
+        """Stores what is ready and ends the attempts at these games that are still open: stopped, or with a bot that was withdrawn.
+
+        Returns those of them that were no contest.
+        """
         self.flush()
-        for number in self._attempts.values():
-            self._store.end_attempt(number, "STOPPED", reason)
-        self._attempts = {}
+        ids = {game.fixture_id for game in games}
+        for game_id in sorted(ids & self._attempts.keys()):
+            self._store.end_attempt(self._attempts.pop(game_id), "STOPPED", reason)
+            del self._processes[game_id]
+        again = [game for game in self.again if game.fixture_id in ids]
+        self.again = [game for game in self.again if game.fixture_id not in ids]
+        return again
+
+    def _ended(self, game: GamePlan) -> int:
+        """The number of an attempt that is over."""
+        del self._processes[game.fixture_id]
+        return self._attempts.pop(game.fixture_id)
 
 
 def _sentence(ruling: Ruling) -> str:

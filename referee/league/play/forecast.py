@@ -49,7 +49,10 @@ class Rate:
 
 
 def peak_processes(schedule: Schedule, most: int, workers: int = 1) -> int:
-    """The most bot processes that live at once: ``most`` are allowed (0 = any number), a table needs its own at least."""
+    """The most bot processes that live at once, one leg for each worker: ``most`` are allowed (0 = any number), a table needs its own.
+
+    Where processors are idle there are more legs at once, as far as ``most`` allows.
+    """
     groups = by_processes(_first_of_each_table(schedule), max(most // workers, 1) if most else 0)
     sizes = sorted(
         (len({one for planned in group for game in planned.fixtures for one in game.processes}) for group in groups),

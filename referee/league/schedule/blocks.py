@@ -14,9 +14,6 @@ from referee.league.store import Store
 MOST_TABLES = 3000
 """Tables up to which groups are looked for; beyond, tables that follow one another by name are put together."""
 
-FEWEST = 64
-"""Sets that a stage of a grouped league has at the least, if its group has: to start bots for less is a waste."""
-
 
 def by_processes(sets: Sequence[PlannedSet], most: int) -> list[list[PlannedSet]]:
     """Sets in groups whose bots are at most that many processes; a table that needs more is a group by itself.
@@ -70,37 +67,47 @@ def _in_order(needs: dict[tuple[str, ...], int], most: int) -> Iterator[list[tup
 
 
 class SetQueue:
-    """The sets that are still to be played, stage by stage. Each is looked up in the store once, when its turn comes."""
+    """The sets that are still to be played, group by group. Each is looked up in the store when its turn comes."""
 
-    def __init__(self, store: Store, sets: Sequence[PlannedSet], most: int, at_once: int) -> None:
-        """``most`` processes live in a group; a stage has sets of ``at_once`` groups."""
-        self._store, self._at_once = store, at_once
-        self._groups = deque(deque(group) for group in by_processes(sets, most))
-        self._fewest = FEWEST if len(self._groups) > 1 else 1
+    def __init__(self, store: Store, sets: Sequence[PlannedSet], most: int) -> None:
+        """``most`` processes live in a group; 0 = any number."""
+        self._store = store
+        self._place = {planned.id: number for number, planned in enumerate(sets)}
+        self._groups = [deque(group) for group in by_processes(sets, most)]
+        self._group_of = {planned.id: number for number, group in enumerate(self._groups) for planned in group}
 
-    def stage(self, size: int) -> list[PlannedSet]:
-        """The next open sets, about ``size``; none if there are none left."""
-        while self._groups:
-            chosen = self._pick(max(size, self._fewest))
-            rows = self._store.sets_of(planned.id for planned in chosen)
-            if open_ := [planned for planned in chosen if rows[planned.id].state == "OPEN"]:
-                return open_
+    def __len__(self) -> int:
+        """Sets that wait, some of which may be over already."""
+        return sum(map(len, self._groups))
+
+    def take(self, size: int, most: int = 0) -> list[PlannedSet]:
+        """Takes the next open sets of one group out, ``size`` at most; none if none are left.
+
+        None either if the bots of the next group are more than ``most`` (0 = any number).
+        """
+        for group in self._groups:
+            while group:
+                if most and len(bots_of(group)) > most:
+                    return []
+                chosen = [group.popleft() for _ in range(min(size, len(group)))]
+                rows = self._store.sets_of(planned.id for planned in chosen)
+                if open_ := [planned for planned in chosen if rows[planned.id].state == "OPEN"]:
+                    return open_
         return []
 
-    def _pick(self, size: int) -> list[PlannedSet]:
-        chosen: list[PlannedSet] = []
-        for _ in range(self._at_once):
-            if not self._groups or len(chosen) >= size:
-                break
-            group = self._groups.popleft()
-            chosen += [group.popleft() for _ in range(min(size - len(chosen), len(group)))]
-            if group:
-                self._groups.appendleft(group)
-        return chosen
-
     def back(self, sets: Iterable[PlannedSet]) -> None:
-        """Sets whose stage is over: those that are still open come again."""
+        """Sets that were taken out; those that are still open come again, in their place."""
         those = list(sets)
         rows = self._store.sets_of(planned.id for planned in those)
-        if still := [planned for planned in those if rows[planned.id].state == "OPEN"]:
-            self._groups.appendleft(deque(still))
+        changed: dict[int, list[PlannedSet]] = {}
+        for planned in those:
+            if rows[planned.id].state == "OPEN":
+                changed.setdefault(self._group_of[planned.id], []).append(planned)
+        for number, more in changed.items():
+            self._groups[number] = deque(sorted((*self._groups[number], *more), key=lambda one: self._place[one.id]))
+
+
+def bots_of(sets: Iterable[PlannedSet]) -> set[tuple[str, int]]:
+    """The bot processes (entrant, slot) that these sets need."""
+    shapes = {(planned.rotations, planned.seatings): planned for planned in sets}
+    return {one for planned in shapes.values() for game in planned.fixtures for one in game.processes}

@@ -256,25 +256,27 @@ class Store(Reader):
 
     # Playing.
 
-    def begin(self, fixtures: Sequence[tuple[str, int]]) -> list[int]:
-        """Notes that games (fixture, redeal) are about to be played; returns the number of each attempt."""
+    def begin(
+        self, fixtures: Sequence[tuple[str, int]], processes: Sequence[Sequence[Mapping[str, Any]]] = ()
+    ) -> list[int]:
+        """Notes that games (fixture, redeal) are about to be played, and by which processes; returns the number of each attempt."""
         with self._transaction() as db:
             return [
                 int(
                     db.execute(
-                        "INSERT INTO attempt (fixture_id, redeal, started) VALUES (?, ?, ?)",
-                        (fixture, redeal, self._now()),
+                        "INSERT INTO attempt (fixture_id, redeal, started, processes) VALUES (?, ?, ?, ?)",
+                        (fixture, redeal, self._now(), column(list(those))),
                     ).lastrowid
                     or 0
                 )
-                for fixture, redeal in fixtures
+                for (fixture, redeal), those in zip(fixtures, processes or [()] * len(fixtures), strict=True)
             ]
 
-    def note_processes(self, attempts: Sequence[int], processes: Sequence[Mapping[str, Any]]) -> None:
-        """Notes which processes see the games of these attempts, so that a later run can prove them dead."""
+    def note_processes(self, seen: Sequence[tuple[int, Sequence[Mapping[str, Any]]]]) -> None:
+        """Notes by attempt which processes see its game."""
         with self._transaction() as db:
             db.executemany(
-                "UPDATE attempt SET processes = ? WHERE id = ?", [(column(list(processes)), i) for i in attempts]
+                "UPDATE attempt SET processes = ? WHERE id = ?", [(column(list(those)), i) for i, those in seen]
             )
 
     def end_attempt(self, attempt: int, outcome: str, reason: str) -> None:

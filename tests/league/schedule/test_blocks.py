@@ -8,7 +8,8 @@ import pytest
 from referee.league.definition.definition import parse_definition
 from referee.league.league import read_league
 from referee.league.schedule import blocks
-from referee.league.schedule.blocks import FEWEST, SetQueue, by_processes
+from referee.league.schedule.blocks import SetQueue, by_processes
+from referee.league.schedule.blocks import bots_of as processes_of
 from referee.league.schedule.format import Shape
 from referee.league.schedule.formats import plan
 from referee.league.schedule.schedule import PlannedSet, Schedule
@@ -76,28 +77,34 @@ def schedule_of(store: Store) -> Schedule:
 def test_in_schedule_order_every_open_set_has_its_turn_once(league: Path) -> None:
     with Store.write(league) as store:
         schedule = schedule_of(store)
-        ahead = SetQueue(store, schedule.sets, 0, 1)
+        ahead = SetQueue(store, schedule.sets, 0)
+        assert len(ahead) == 12
         store.close_set(schedule.sets[1].id, "VOID", "for the test")
-        first = ahead.stage(5)
+        first = ahead.take(5)
         assert first == [schedule.sets[number] for number in (0, 2, 3, 4)]
         store.score_sets(planned.id for planned in first[:3])
-        ahead.back(first)
-        second = ahead.stage(3)
-        assert second == [schedule.sets[4]]
+        ahead.back(reversed(first))
+        second = ahead.take(3)
+        assert second == [schedule.sets[number] for number in (4, 5, 6)]
         store.score_sets([second[0].id])
         ahead.back(second)
-        assert ahead.stage(100) == list(schedule.sets[5:])
-        assert ahead.stage(100) == []
+        assert ahead.take(100) == list(schedule.sets[5:])
+        assert ahead.take(100) == []
+        assert len(ahead) == 0
 
 
-def test_grouped_all_sets_of_some_tables_are_a_stage_and_workers_have_a_group_each(league: Path) -> None:
+def test_grouped_all_sets_of_some_tables_are_a_stage_and_lanes_have_a_group_each(league: Path) -> None:
     with Store.write(league) as store:
-        schedule = schedule_of(store)
-        alone = SetQueue(store, schedule.sets, 3, 1).stage(1)
-        assert len({planned.table for planned in alone}) == 1
-        assert len(alone) == 3 <= FEWEST
-        both = SetQueue(store, schedule.sets, 3, 2).stage(1)
-        assert len({planned.table for planned in both}) == 2
+        ahead = SetQueue(store, schedule_of(store).sets, 3)
+        first, second = ahead.take(100), ahead.take(100)
+        for taken in (first, second):
+            assert len({planned.table for planned in taken}) == 1
+            assert len(taken) == 3
+            assert len(processes_of(taken)) == 3
+        assert first[0].table != second[0].table
+        assert ahead.take(100, most=2) == []  # its bots would be too many beside others
+        ahead.back(second[1:])
+        assert ahead.take(100, most=3) == second[1:]  # in their own group, before the next
 
 
 def test_a_part_of_a_league_is_read_by_itself(league: Path) -> None:
