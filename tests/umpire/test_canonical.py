@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from referee.league.store.json_text import column
 from referee.protocol import wire
 from referee.rules import Call, Kind, variant, variant_names
 from referee.umpire import record as records
@@ -85,6 +86,11 @@ VALUES: Final = st.recursive(
 @given(VALUES)
 def test_every_value_is_written_as_described(value: object) -> None:
     assert canonical(value) == as_described(value)
+
+
+@given(VALUES)
+def test_a_column_of_the_store_is_the_same_in_ascii(value: object) -> None:
+    assert column(value) == json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
 
 
 @given(st.recursive(st.text() | st.integers(), lambda inner: st.lists(inner) | st.dictionaries(KEYS, inner)))

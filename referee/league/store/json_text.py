@@ -7,6 +7,8 @@ from typing import Any, Final
 
 import orjson
 
+from referee.umpire.record import canonical
+
 MOST_BYTES: Final = 32 << 20
 """A record, a line of an export, a value of a store is never larger; one that claims so is damaged, or wishes us ill."""
 
@@ -58,7 +60,10 @@ def _finite(text: str) -> float:
 
 
 def column(value: object) -> str:
-    """A value as the store writes it into a column of JSON: sorted keys, no blanks, ASCII alone."""
+    """A value as the store writes it into a column of JSON: sorted keys, no blanks, ASCII alone (and of it no DEL)."""
+    written = canonical(value)
+    if written.isascii() and b"\x7f" not in written:
+        return written.decode()
     return json.dumps(value, sort_keys=True, separators=(",", ":"))
 
 
