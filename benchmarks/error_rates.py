@@ -1,7 +1,7 @@
 """How often what a league shows is wrong: simulated leagues of equals and of unequals.
 
     python benchmarks/error_rates.py [--leagues 10000] [--only intervals] [--only compare] [--only ranks] [--only power]
-        [--write docs/statistics.md]
+        [--only ladder] [--write docs/statistics.md]
 
 Intervals: the share of the intervals of standings that do not hold the truth, for the measure and for the rating, by number
 of sets, of bots, and how far these are apart. It may not exceed 7 % anywhere, nor may intervals be wider on average than 1.5
@@ -10,6 +10,8 @@ times Student's at 20 and 40 sets.
 Looks: the share of simulated leagues in which something false was *ever* shown, at whichever look: two equals told apart, or
 two versions called equally good that differ by more than the margin. It may not exceed the stated 5 %. A last row shows what
 the test does not hold against, and is not counted.
+
+Ladders: the same of ladders that chase their leaders (``ladders.py``), a tenth as many as leagues.
 
 The exit code is 1 if anything is not held.
 """
@@ -27,6 +29,7 @@ from math import exp, fsum, log, sqrt
 from pathlib import Path
 from typing import Final
 
+from benchmarks import ladders
 from referee.statistics.comparison import compare
 from referee.statistics.finishing_orders import gather
 from referee.statistics.intervals import FEWEST_SETS, two_sided
@@ -443,6 +446,33 @@ def interval_rows(leagues: int) -> Iterator[tuple[str, bool]]:
             yield from ((one.row, not one.held) for one in found if one.printed)
 
 
+# Ladders
+
+
+def _ladder_rate(place: int, number: int) -> Rate:
+    label, wrong, promised = list(ladders.cases())[place]
+    return rate(label, number, wrong, promised=promised)
+
+
+def ladder_rows(number: int) -> Iterator[tuple[str, bool]]:
+    """The table of ladders, line by line, each with whether it is not held."""
+    yield f"| {number:,} simulated ladders each, {ladders.SETS:,} sets; stated error {ALPHA:.0%} | ever wrong |", False
+    yield "| --- | --- |", False
+    places = range(len(list(ladders.cases())))
+    with ProcessPoolExecutor(os.cpu_count()) as pool:
+        for one in pool.map(_ladder_rate, places, [number] * len(places)):
+            yield f"| {one.label} | {one.share:.2%} ±{one.reach:.2%} |", one.promised and one.share > ALPHA
+    yield "", False
+    yield "| the best of eight, better by (standard deviations of a set) | shown | median sets of the ladder |", False
+    yield "| --- | --- | --- |", False
+    for gain in (1.0, 0.5, 0.25):
+        chances = (random.Random(f"ladder/{gain}/{one}") for one in range(max(number // 10, 1)))
+        found = [ladders.sets_until_shown(gain, rng) for rng in chances]
+        shown = sorted(sets for sets in found if sets)
+        middle = f"{shown[len(shown) // 2]:,}" if shown else ""
+        yield f"| {gain} | {len(shown) / len(found):.1%} | {middle} |", False
+
+
 # The report
 
 
@@ -481,14 +511,19 @@ def main() -> None:
     """Runs the simulations, prints the tables, and says by its exit code whether what is stated is held."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--leagues", type=int, default=10_000)
-    parser.add_argument("--only", action="append", default=[], choices=["intervals", "compare", "ranks", "power"])
+    parser.add_argument(
+        "--only", action="append", default=[], choices=["intervals", "compare", "ranks", "power", "ladder"]
+    )
     parser.add_argument("--write", type=Path, help="page whose parts between the marks are replaced")
     options = parser.parse_args()
     held = True
     if not options.only or "intervals" in options.only:
         held = told(interval_rows(max(options.leagues // 20, 1)), options.write, "intervals")
         print()
-    looks_wanted = [one for one in options.only if one != "intervals"]
+    if not options.only or "ladder" in options.only:
+        held = told(ladder_rows(max(options.leagues // 10, 1)), options.write, "ladder-rates") and held
+        print()
+    looks_wanted = [one for one in options.only if one not in ("intervals", "ladder")]
     if looks_wanted or not options.only:
         held = told(lines(options.leagues, looks_wanted), options.write, "error-rates") and held
     sys.exit(0 if held else "what is stated is not held")

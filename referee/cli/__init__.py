@@ -17,6 +17,7 @@ COMMANDS: Final = {
     "resume": ("run", "Go on with a league that was stopped or killed."),
     "play": ("run", "Let bots play some quick games at one table."),
     "compare": ("compare", "Is the new version of a bot better than the old one?"),
+    "ladder": ("ladder", "Print the rounds of a ladder; withdraw, pause, freeze, end."),
     "schedule": ("schedule", "Print and check the schedule of a tournament."),
     "standings": ("standings", "Print the standings of a league, also while it runs."),
     "report": ("report", "Write the report of a league: HTML, Markdown or CSV."),

@@ -6,11 +6,13 @@ from pathlib import Path
 
 import typer
 
+from referee.cli.ladder_rounds import games_of_a_round, ladder_dry_lines
 from referee.cli.standings_text import counted
 from referee.league.definition.definition import Definition
 from referee.league.entrants.roster import Roster
 from referee.league.league import LeagueError, most_processes
 from referee.league.play.forecast import Rate, past_rate, peak_processes, schedule_of, trial_rate
+from referee.league.schedule.formats import FORMATS, format_of
 from referee.sandbox.isolation import SandboxChoice
 
 TRIAL_SECONDS = 5.0
@@ -37,6 +39,14 @@ def dry_lines(
     definition: Definition, roster: Roster, sandbox: Callable[[], SandboxChoice], earlier: Path, workers: int
 ) -> Iterator[str]:
     """A dry run, line by line; the last lines, about the time, may take a trial."""
+    if format_of(definition.shape()).endless:
+        yield from ladder_dry_lines(definition, roster)
+        games = games_of_a_round(definition, len(roster.entrants))
+        plain = (bot.model_copy(update={"owner": None, "panel": None}) for bot in definition.bots)
+        trial = definition.with_schedule(format=next(iter(FORMATS)), sets=1, extra=None)
+        trial = trial.model_copy(update={"bots": tuple(plain)})
+        yield _time_line(trial, roster, sandbox, earlier, workers, games, "A round: about")
+        return
     schedule = schedule_of(definition, roster)
     counts = schedule.counts
     parts = (counted(counts.tables, "table"), counted(counts.sets, "set"), counted(counts.games, "game"))
@@ -48,12 +58,24 @@ def dry_lines(
     if counts.tables > MOST_TABLES:
         yield f"  and {counted(counts.tables - MOST_TABLES, 'table')} more: referee schedule lists them"
     yield from schedule.notes
+    yield _time_line(definition, roster, sandbox, earlier, workers, counts.games, "About")
+
+
+def _time_line(
+    definition: Definition,
+    roster: Roster,
+    sandbox: Callable[[], SandboxChoice],
+    earlier: Path,
+    workers: int,
+    games: int,
+    about: str,
+) -> str:
+    """How long so many games take; a trial is played with that definition."""
     try:
         rate = rate_of(definition, roster, sandbox, earlier, workers)
     except LeagueError as error:
-        yield f"How long it takes is not known: {error}"
-    else:
-        yield f"About {duration(rate.seconds(counts.games))} ({60 * rate.games_a_second:,.0f} games a minute, {rate.source})"
+        return f"How long it takes is not known: {error}"
+    return f"{about} {duration(rate.seconds(games))} ({60 * rate.games_a_second:,.0f} games a minute, {rate.source})"
 
 
 def duration(seconds: float) -> str:

@@ -21,6 +21,7 @@ from referee.cli.run import end, go_on, shut_in
 from referee.league.definition.definition import restore_definition
 from referee.league.entrants.roster import Roster, enter
 from referee.league.export import write_export
+from referee.league.ladder_history import is_ladder
 from referee.league.league import League, LeagueError, begin, free_season, read_league
 from referee.league.store import Exported, Store, StoreError
 
@@ -42,7 +43,8 @@ def export(
     with Store.read(store) as reader:
         league = read_league(reader)
         facts = collect(reader, league)
-        folder = write_export(reader, league, out, {f"{name}.csv": csv_table(facts, name) for name in TABLES})
+        tables = (*TABLES, "marks") if is_ladder(league) else TABLES
+        folder = write_export(reader, league, out, {f"{name}.csv": csv_table(facts, name) for name in tables})
     typer.echo(f"Export: {folder}   Check it with: referee verify {folder}")
 
 
@@ -67,6 +69,8 @@ def rerun(
     """
     console = messages()
     league = read_league(Exported(folder))
+    if is_ladder(league):
+        raise LeagueError("a ladder cannot be played again: its bots came and went; check it with: referee verify")
     definition = restore_definition(league.facts["definition"], bots)
     if any(bot.remote for bot in definition.bots):
         raise LeagueError("a league with remote bots cannot be played again: nobody here can start them")

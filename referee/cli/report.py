@@ -30,6 +30,7 @@ class CsvTable(StrEnum):
     GAMES = "games"
     RULINGS = "rulings"
     SEATS = "seats"
+    MARKS = "marks"
 
 
 LeagueArgument = Annotated[

@@ -6,7 +6,7 @@ import signal
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -19,6 +19,7 @@ from referee.cli import app
 from referee.cli.adhoc_league import adhoc_definition, distinct_names
 from referee.cli.dry_run import dry_lines, seconds_of
 from referee.cli.exits import DONE, INCOMPLETE, INTERRUPTED
+from referee.cli.ladder_rounds import Look, play_rounds
 from referee.cli.lines import columns_of, messages
 from referee.cli.live_screen import LineObserver, LiveObserver
 from referee.cli.new_league import MANY_GAMES, begin_league, fit_to_time, load_league, season_files
@@ -42,6 +43,8 @@ from referee.league.definition.shipped import sample_bots
 from referee.league.definition.toml_file import read_text
 from referee.league.entrants.bot_build import require_built
 from referee.league.entrants.roster import Entrant, Roster
+from referee.league.ladder import check_same_ladder
+from referee.league.ladder_history import is_ladder
 from referee.league.league import (
     League,
     LeagueError,
@@ -58,8 +61,10 @@ from referee.league.league import (
 from referee.league.play.open_files import make_room
 from referee.league.play.runner import Runner, RunOutcome
 from referee.league.schedule.format import ScheduleError
+from referee.league.schedule.formats import format_of
 from referee.league.schedule.formats import plan as plan_schedule
 from referee.league.season import kept_of
+from referee.league.sets_to_play import schedule_to_play
 from referee.league.standings import figures_so_far, standings_of
 from referee.league.store import Store, StoreError
 from referee.net.listening import check_address, check_certificate
@@ -91,6 +96,11 @@ NewVersionOption = Annotated[
 DryOption = Annotated[
     bool, typer.Option("--dry-run", help="Show tables, games, time and processes; play no more than a short trial.")
 ]
+RoundsOption = Annotated[int, typer.Option("--rounds", min=1, max=10_000, help="On a ladder: how many rounds to play.")]
+FinalsOption = Annotated[
+    bool,
+    typer.Option("--finals", help="On a ladder: freeze it, and play rounds until all are told apart; that ends it."),
+]
 TimeOption = Annotated[
     str | None, typer.Option("--time", help="Play as many sets as fit into this time: 45m, 2h. It replaces sets.")
 ]
@@ -112,6 +122,8 @@ def run(
     new_version: NewVersionOption = False,
     dry_run: DryOption = False,
     time: TimeOption = None,
+    rounds: RoundsOption = 1,
+    finals: FinalsOption = False,
     until_resolved: UntilOption = None,
     sandbox: SandboxOption = SandboxMode.AUTO,
     trust_bots: TrustOption = False,
@@ -128,6 +140,11 @@ def run(
     console = messages()
     definition, roster = load_league(definition_file, until_resolved, console)
     _refuse_for(definition)
+    ladder = format_of(definition.shape()).endless
+    if ladder:
+        refuse_idle("on a ladder, which is played by rounds", "--time", "--new-version")
+    else:
+        refuse_idle('without a ladder: format is not "ladder"', "--rounds", "--finals")
     require_built(roster.bots)
     path, earlier = season_files(store, store_path(str(definition_file), LEAGUES), fresh=new_season or new_version)
     choice = cache(partial(shut_in, sandbox, roster, trust_bots, console))
@@ -139,6 +156,21 @@ def run(
     if dry_run:
         for line in dry_lines(definition, roster, choice, earlier, workers):
             typer.echo(line)
+        return
+    if ladder:
+
+        def look() -> tuple[Definition, Roster]:
+            now, bots = load_league(definition_file, None, console)
+            require_built(bots.bots)
+            room_for(now, bots.entrants)
+            shut_in(sandbox, bots, trust_bots, console)
+            return now, bots
+
+        end(
+            _run_ladder(
+                path, look, rounds, workers, output, choice, console, cluster=cluster, finals=finals, verbose=verbose
+            )
+        )
         return
     if path.exists() and _is_finished(path, definition, roster):
         console.print(f"{path} is finished; to play again: --new-season", markup=False)
@@ -153,6 +185,77 @@ def run(
     with gone_if_nothing_is_played(path):
         code = go_on(path, workers, output, choice(), endpoint, console, cluster=cluster, verbose=verbose)
     end(code)
+
+
+def _run_ladder(
+    path: Path,
+    look: Look,
+    rounds: int,
+    workers: int,
+    output: OutputFormat,
+    choice: Callable[[], SandboxChoice],
+    console: Console,
+    *,
+    cluster: str,
+    finals: bool,
+    verbose: bool,
+) -> int:
+    """Plays rounds of a ladder, prints how it stands, and returns the exit code."""
+    fresh = not path.exists()
+    if not fresh:
+        with Store.read(path) as reader:
+            league = read_league(reader)
+        check_same_ladder(path, league, look()[0])
+        if league.facts["state"] == "finished":
+            console.print(f"{path} is finished; for another ladder: --new-season", markup=False)
+            return _show_finished(path, output)
+    else:
+        definition, roster = look()
+        begin_league(definition, roster, path, choice(), None, console)
+
+    def play_round(store: Store, league: League) -> RunOutcome:
+        plan = plan_of(league, path.with_suffix(".logs"), choice().kind)
+        playing = schedule_to_play(store, league)
+        plan = replace(plan, earlier={one.id: plan.master_of(one.id) for one in playing.sets})
+        with _observer(output, console, store.count_fixtures(), store, league) as observer:
+            runner = Runner(store, league, plan, observer, workers, cluster)
+            with stopping(runner.stop, console):
+                outcome = runner.run()
+        if verbose:
+            console.print(outcome.figures.sentence)
+        return outcome
+
+    with gone_if_nothing_is_played(path) if fresh else nullcontext():
+        ran = play_rounds(path, rounds, look, play_round, console, finals=finals)
+    with Store.read(path) as reader:
+        _print_ladder(reader, output, stopped=ran.stopped)
+        if ran.finished:
+            from referee.report.html_report import write_report
+
+            typer.echo(f"Report: {write_report(reader, read_league(reader), path.with_suffix('.html'))}", err=True)
+    return INTERRUPTED if ran.stopped else DONE
+
+
+def _print_ladder(store: Store, output: OutputFormat, *, stopped: bool) -> None:
+    """How a ladder stands after a run of rounds."""
+    league, width = read_league(store), columns_of(sys.stdout)
+    table = standings_of(store, league)
+    if output is OutputFormat.JSON:
+        typer.echo(json_table(table))
+        return
+    typer.echo(wrapped(league.name, width))
+    typer.echo("\n".join(standings_lines(table, width)))
+    typer.echo()
+    for line in notes(table):
+        typer.echo(wrapped(line, width))
+    facts = league.facts
+    if facts["state"] == "finished":
+        typer.echo(f"Result root: {facts.get('result_root')}\nRecord root: {facts.get('record_root')}")
+    elif stopped:
+        typer.echo(wrapped(f"Stopped in a round, with {open_line(store)}.", width))
+    if facts["state"] != "finished":
+        typer.echo(f"Go on with: referee run {facts.get('file', 'LADDER.toml')}")
+    typer.echo(f"Check everything with: referee verify {store.path}")
 
 
 @contextmanager
@@ -188,6 +291,9 @@ def resume(
     with Store.read(store) as reader:
         league = read_league(reader)
     _refuse_for(league.definition)
+    if is_ladder(league):
+        file = league.facts.get("file", "LADDER.toml")
+        raise LeagueError(f"{store} is a ladder, and goes on with the bots of its definition: referee run {file}")
     if league.facts["state"] == "finished":
         console.print(f"{store} is finished already", markup=False)
         end(_show_finished(store, output))

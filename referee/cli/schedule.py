@@ -14,7 +14,8 @@ from referee.league.balance import Balance, check_schedule
 from referee.league.definition.definition import load_definition
 from referee.league.entrants.check_certificates import only_checked
 from referee.league.entrants.roster import enter, require_somebody
-from referee.league.schedule.formats import plan
+from referee.league.league import LeagueError
+from referee.league.schedule.formats import format_of, plan
 from referee.league.schedule.schedule import Schedule
 
 MOST_IN_A_GRID = 24
@@ -32,6 +33,11 @@ def schedule(
     for one in roster.skipped:
         typer.echo(f"skipped {plain_text(one.path)}: {plain_text(one.reason)}", err=True)
     require_somebody(definition, roster)
+    if format_of(definition.shape()).endless:
+        raise LeagueError(
+            f"{definition_file} is a ladder, whose tables are drawn when a round begins; how large a round is: "
+            f"referee run {definition_file} --dry-run"
+        )
     planned = plan(definition.shape(), roster.entrants)
     balance = check_schedule(planned, definition.shape(), [entrant.key for entrant in roster.entrants])
     if output is OutputFormat.JSON:

@@ -11,6 +11,7 @@ from referee.cli.lines import columns_of, plain_text
 from referee.cli.options import OutputFormat, OutputOption
 from referee.cli.standings_text import EXPLANATIONS, card_lines, json_table, notes, standings_lines, wrapped
 from referee.league.balance import told_of
+from referee.league.ladder_history import is_ladder, open_round
 from referee.league.league import read_league
 from referee.league.standings import standings_of
 from referee.league.store import Store
@@ -37,10 +38,13 @@ def standings(
         league = read_league(reader)
         table = standings_of(reader, league)
         faults = reader.faults()
-        early = told_of(reader, league)
+        ladder, round_ = is_ladder(league), open_round(league)
+        early = "" if ladder else told_of(reader, league)
         ending = ending_lines(reader, league)
         unfinished = league.facts["state"] != "finished"
-        if unfinished:
+        if ladder and round_ is not None:
+            ending.append(f"Round {round_['number']} is being played: {open_line(reader)}.")
+        elif unfinished and not ladder:
             ending.append(f"Not finished: {open_line(reader)}.")
     if output is OutputFormat.JSON:
         typer.echo(json_table(table))
@@ -52,7 +56,8 @@ def standings(
     for line in (*notes(table), *([early] if early else []), *ending):
         typer.echo(wrapped(line, width))
     if unfinished:
-        typer.echo(f"If it has stopped, go on with: referee resume {store}")
+        how = f"referee run {league.facts.get('file', 'LADDER.toml')}" if ladder else f"referee resume {store}"
+        typer.echo(f"If it has stopped, go on with: {how}")
     for fault in faults[-20:]:
         told = f"Fault: {fault.at} {fault.entrant}: {fault.fault}: {fault.sentence}"
         typer.echo(f"{wrapped(told, width)}\n  Its log: {plain_text(fault.log)}")

@@ -74,6 +74,8 @@ def _columns(table: Standings) -> list[_Column]:
             ("luck-", "adjusted"), lambda row: NONE if row.adjusted is None else figure(row.adjusted.mean), needed=False
         )
         found.insert(2, adjusted)
+    if table.ladder and any(row.panel is not None for row in table.rows):
+        found.insert(2, _Column(("panel", "points"), lambda row: NONE if row.panel is None else figure(row.panel.mean)))
     return found
 
 

@@ -20,6 +20,7 @@ from referee.league.entrants.bot_build import require_built
 from referee.league.entrants.bot_source import BotSource, find_bot
 from referee.league.entrants.check_certificates import add_receipt, has_receipt, receipt, receipts_path
 from referee.league.entrants.submission import Submission, add_bot, entry_for, remove_bot
+from referee.league.schedule.formats import format_of
 from referee.sandbox.isolation import choose_sandbox
 from referee.sandbox.limits import ResourceLimits as BotLimits
 from referee.umpire.events import TimeLimits
@@ -109,6 +110,9 @@ def _enter(
         typer.echo(f"Entered {entry.name} {source.version} in {file}.")
         if entry.name != source.name:
             typer.echo(f"It plays as {entry.name}: a new version is a new player, and the earlier one stays.")
+    if format_of(definition.shape()).endless:
+        typer.echo(f"It plays from the next round of the ladder on: referee run {file}")
+        return
     typer.echo(f"A league that has begun goes on as it was; to play with the new list: referee run {file} --new-season")
 
 

@@ -16,6 +16,7 @@ from typing import Any, Final
 import tomlkit
 
 from referee import __version__
+from referee.league.ladder_history import is_ladder, open_round
 from referee.league.league import League, LeagueError
 from referee.league.store import Store, StoreError
 from referee.league.store.export_format import FORMAT, LEAGUE, MANIFEST, ExportManifest, dumped, export_schema
@@ -29,17 +30,25 @@ SCHEMA: Final = "schema.json"
 def write_export(store: Store, league: League, out: Path, more: Mapping[str, str]) -> Path:
     """Writes the league to the new folder ``out`` and returns it; it appears complete, or not at all.
 
-    ``more``: further files by name, such as tables. Raises ``LeagueError`` while the packs are secret, ``StoreError`` if the
+    ``more``: further files by name, such as tables. A ladder is written out between two rounds. Raises ``LeagueError`` while packs are secret, ``StoreError`` if the
     folder exists or cannot be written.
     """
-    if league.facts["state"] != "finished" and not league.seeded:
+    round_ = open_round(league)
+    if round_ is not None and not league.seeded:
+        raise LeagueError(
+            f"round {round_['number']} of {store.path} is open, and its packs are secret until it is over; play it to its end first"
+        )
+    if league.facts["state"] != "finished" and not league.seeded and not is_ladder(league):
         raise LeagueError(
             f"{store.path} is not finished, and its packs are secret until then; finish it: referee resume {store.path}"
         )
     with _made_at_once(out) as folder, store.snapshot():
         rows = {f"{name}.jsonl": _write(folder / f"{name}.jsonl", lines) for name, lines in _parts(store)}
         _dump(folder / LEAGUE, public_facts(store.league()))
-        further = {SCHEMA: dumped(export_schema()), DEFINITION: definition_toml(league).encode()}
+        further = {
+            SCHEMA: dumped(export_schema(ladder=is_ladder(league))),
+            DEFINITION: definition_toml(league).encode(),
+        }
         further |= {name: text.encode() for name, text in more.items()}
         for name, data in further.items():
             (folder / name).write_bytes(data)

@@ -7,8 +7,8 @@ the master of all packs with its commitment. ``resume`` needs the store alone.
 import os
 import platform
 import sys
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -25,7 +25,7 @@ from referee.league.schedule.formats import format_of, plan
 from referee.league.schedule.schedule import PlannedSet, Schedule
 from referee.league.store import FixtureRow, Source, Store
 from referee.league.store.export_format import FILES, LEAGUE, misfit
-from referee.league.store.facts import BotFacts, EarlierSeason, Host, LeagueFacts
+from referee.league.store.facts import BotFacts, EarlierSeason, Host, LeagueFacts, RoundFacts
 from referee.league.store.store import draft_of
 from referee.rules import RuleSet
 from referee.sandbox.command import PACKAGE, Command, bot_command, named_entries
@@ -48,7 +48,7 @@ class LeagueError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class League:
-    """A league as its store freezes it."""
+    """A league as its store freezes it. ``round_masters``: on a ladder, the master of each set's packs, which is that of its round."""
 
     name: str
     definition: Definition
@@ -58,6 +58,7 @@ class League:
     seeded: bool
     entrants: tuple[Entrant, ...]
     facts: LeagueFacts
+    round_masters: Mapping[str, bytes] = field(default_factory=dict, repr=False)
 
     @property
     def objective(self) -> str:
@@ -93,7 +94,8 @@ def begin(
     facts = _facts(definition, roster, schedule, sandbox, revealed)
     facts["tokens"], facts["earlier"] = tokens, list(earlier)
     with draft_of(path) as draft, Store.create(draft, facts) as store:
-        store.add_entrants([(entrant.key, _about(entrant)) for entrant in roster.entrants])
+        if not format_of(definition.shape()).endless:  # bots enter a ladder with its rounds
+            store.add_entrants([(entrant.key, about(entrant)) for entrant in roster.entrants])
         add_sets(store, definition.tournament.name, schedule.sets)
         if kept is not None:
             store.keep_sets(*kept)
@@ -152,8 +154,9 @@ def rules_of(definition: Definition) -> RuleSet:
     return rules.with_rules({"max_deals": 1}) if definition.tournament.length == "deal" else rules
 
 
-def _about(entrant: Entrant) -> BotFacts:
-    about: BotFacts = {
+def about(entrant: Entrant) -> BotFacts:
+    """What a store keeps of an entrant when it enters."""
+    facts: BotFacts = {
         "name": entrant.name,
         "version": entrant.version,
         "argv": list(entrant.argv),
@@ -167,12 +170,12 @@ def _about(entrant: Entrant) -> BotFacts:
         "wait_s": entrant.wait_s,
     }
     if entrant.environment:
-        about["environment"] = dict(entrant.environment)
+        facts["environment"] = dict(entrant.environment)
     if entrant.cwd:
-        about["cwd"] = entrant.cwd
+        facts["cwd"] = entrant.cwd
     if entrant.partner:
-        about["partner"] = {"key": entrant.partner.key, **_about(entrant.partner)}
-    return about
+        facts["partner"] = {"key": entrant.partner.key, **about(entrant.partner)}
+    return facts
 
 
 def read_league(store: Source) -> League:
@@ -182,7 +185,7 @@ def read_league(store: Source) -> League:
         if name in FILES[LEAGUE]["properties"] and (needed := misfit(LEAGUE, name, value)):
             raise LeagueError(f"{store.path} is damaged: the fact {name} is no {needed}; put a copy of it in its place")
     try:
-        entrants = tuple(_entrant(key, about) for key, about in store.entrants().items())
+        entrants = tuple(_entrant(key, known) for key, known in store.entrants().items())
         definition = restore_definition(facts["definition"], facts["folder"])
         _check_size(store, definition, len(entrants))
         return League(
@@ -194,9 +197,18 @@ def read_league(store: Source) -> League:
             seeded=facts["seeded"],
             entrants=entrants,
             facts=facts,
+            round_masters=_round_masters(store, facts.get("rounds", ())),
         )
     except KeyError as error:
         raise LeagueError(f"{store.path} lacks {error}: it was written by another version of the referee") from None
+
+
+def _round_masters(store: Source, rounds: Sequence[RoundFacts]) -> dict[str, bytes]:
+    """The master of each set of a ladder."""
+    if not rounds:
+        return {}
+    masters = (bytes.fromhex(one["master"]) for one in rounds for part in one["tables"] for _ in range(part["sets"]))
+    return {row.id: master for row, master in zip(store.sets(), masters, strict=False)}
 
 
 def _check_size(store: Source, definition: Definition, entrants: int) -> None:
@@ -213,24 +225,24 @@ _PLANNED_AT_ONCE: Final = 20_000
 """Sets that may be planned without a look at how many there are."""
 
 
-def _entrant(key: str, about: BotFacts) -> Entrant:
-    """What ``_about`` wrote down."""
-    partner = about.get("partner")
+def _entrant(key: str, facts: BotFacts) -> Entrant:
+    """What ``about`` wrote down."""
+    partner = facts.get("partner")
     return Entrant(
         key=key,
-        name=about["name"],
-        version=about["version"],
-        argv=tuple(about["argv"]),
-        folder=Path(about["folder"]) if about["folder"] else None,
-        digest=about["digest"],
-        remote=about["remote"],
-        variants=tuple(about["variants"]),
-        copy_of=about["copy_of"],
-        description=about["description"],
-        submitted=about["submitted"],
-        wait_s=about["wait_s"],
-        environment=about.get("environment", {}),
-        cwd=about.get("cwd", ""),
+        name=facts["name"],
+        version=facts["version"],
+        argv=tuple(facts["argv"]),
+        folder=Path(facts["folder"]) if facts["folder"] else None,
+        digest=facts["digest"],
+        remote=facts["remote"],
+        variants=tuple(facts["variants"]),
+        copy_of=facts["copy_of"],
+        description=facts["description"],
+        submitted=facts["submitted"],
+        wait_s=facts["wait_s"],
+        environment=facts.get("environment", {}),
+        cwd=facts.get("cwd", ""),
         partner=_entrant(partner["key"], partner) if partner else None,
     )
 
@@ -275,7 +287,8 @@ def plan_of(
         start_seconds=float(limits.start_s),
         earlier={
             one: bytes.fromhex(entry["master"]) for entry in league.facts.get("earlier", ()) for one in entry["sets"]
-        },
+        }
+        | dict(league.round_masters),
     )
 
 

@@ -11,10 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from referee.league.ladder_history import LadderHistory, is_ladder, open_round, sets_of_round
 from referee.league.league import League
 from referee.league.schedule.format import SetResult
 from referee.league.schedule.formats import format_of, plan
-from referee.league.schedule.schedule import PlannedSet, Schedule
+from referee.league.schedule.schedule import PlannedSet, Schedule, read_schedule
 from referee.league.standings import closed_sets, games_by_set
 from referee.league.store import GameRow, SetRow, Source, Store
 from referee.statistics.results import GameSet
@@ -83,6 +84,12 @@ def _enough(store: Store, league: League, schedule: Schedule, place: int) -> boo
 # The schedule, round by round.
 
 
+def schedule_to_play(store: Store, league: League) -> Schedule:
+    """The stored schedule, of a ladder that of its open round: its history is long, and nobody plays it again."""
+    schedule, round_ = read_schedule(store), open_round(league)
+    return schedule if round_ is None else Schedule(schedule.sets[len(schedule.sets) - sets_of_round(round_) :])
+
+
 def next_sets(store: Store, league: League, schedule: Schedule) -> tuple[PlannedSet, ...]:
     """The sets that the format adds to the stored schedule now that all of it is over; none if some is not, or none come."""
     sets = store.sets()
@@ -96,6 +103,8 @@ def whole_schedule(source: Source, league: League, sets: Sequence[SetRow], games
 
     ``games`` are those that count. The notes are those of the first round. Raises ``ScheduleError`` where there is none.
     """
+    if is_ladder(league):
+        return Schedule(_drawn_again(league, sets, games), ())
     entrants, states, counting = source.entrants(), {row.id: row.state for row in sets}, list(games)
     first = whole = _next_round(league, entrants, (), sets, counting)
     while format_of(league.shape).by_rounds and all(states.get(one.id, "OPEN") != "OPEN" for one in whole.sets):
@@ -104,6 +113,19 @@ def whole_schedule(source: Source, league: League, sets: Sequence[SetRow], games
             break
         whole = Schedule(whole.sets + more, first.notes)
     return whole
+
+
+def _drawn_again(league: League, sets: Sequence[SetRow], games: Iterable[GameRow]) -> tuple[PlannedSet, ...]:
+    """The sets of all rounds of a ladder, each drawn again from its master and what was known before it."""
+    results = {one[0].set_id: one for one in closed_sets(sets, games)}
+    history, drawn = LadderHistory(league), list[PlannedSet]()
+    for round_ in league.facts.get("rounds", []):
+        history.enter(round_["entered"])
+        plan = history.plan(round_["entered"], round_["bots"])
+        made = history.draw(plan, bytes.fromhex(round_["master"]))
+        drawn += made.sets
+        history.add({**round_, "placed": list(plan.placed), "tables": made.tables}, made.sets, results)
+    return tuple(drawn)
 
 
 def _next_round(

@@ -5,18 +5,21 @@ First what they need of one finished game: its *summary*, which the store keeps 
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from referee.league.ladder_history import LadderHistory, aims, history_of, is_ladder
 from referee.league.league import League
 from referee.league.luck_baseline import replay_by_fallback
 from referee.league.schedule.formats import format_of
 from referee.league.schedule.schedule import Schedule, read_schedule
 from referee.league.store import GameRow, GameSummary, LeagueFacts, SetRow, Store
 from referee.statistics.bootstrap import RESAMPLES
+from referee.statistics.intervals import CONFIDENCE, FEWEST_SETS
+from referee.statistics.panel_points import panel_points
 from referee.statistics.results import Measures, PlayedGame, place_points
-from referee.statistics.standings import METHOD, FaultCounts, Standings, VoidSet, standings
+from referee.statistics.standings import METHOD, FaultCounts, LadderView, Standings, VoidSet, standings
 from referee.umpire.faults import Fault
 from referee.umpire.umpire import Umpire
 
@@ -160,13 +163,14 @@ def standings_of(
     (``kept_standings``), and not worked out again.
     """
     sets = store.sets()
-    kept = kept_standings(store.league(), league, sets) if resamples is None else None
+    ladder = is_ladder(league)  # its figures are of those who play now, not of all its sets
+    kept = kept_standings(store.league(), league, sets) if resamples is None and not ladder else None
     if kept is not None:
         return kept
-    void = any(row.state == "VOID" for row in sets)
+    needed = ladder or any(row.state == "VOID" for row in sets)
     return table_from(
         league,
-        read_schedule(store) if void else Schedule(()),
+        read_schedule(store) if needed else Schedule(()),
         sets,
         store.games() if games is None else games,
         resamples,
@@ -231,19 +235,29 @@ def table_from(
     games: Iterable[GameRow],
     resamples: int | None = None,
 ) -> Standings:
-    """The standings of a league whose sets and games are these. ``schedule`` tells who was to play the sets that are void."""
+    """The standings of a league whose sets and games are these.
+
+    ``schedule`` tells who was to play the sets that are void; of a ladder it is needed.
+    """
     known = list(games)
     options: dict[str, Any] = {} if resamples is None else {"resamples": resamples}
     keys, shape = [entrant.key for entrant in league.entrants], league.shape
     format_ = format_of(shape)
+    closed, counting = closed_sets(sets, known), sets
+    if is_ladder(league):
+        keys, view = _on_the_ladder(league, schedule, closed)
+        closed = sets_of_the_roster(league, schedule, closed)
+        ids = {games[0].set_id for games in closed}
+        counting = [row for row in sets if row.id in ids]
+        options |= {"ladder": view, "certainty_at_any_look": CONFIDENCE}
+    else:
+        options |= {"certainty_at_any_look": format_.certainty(shape), "yardstick": format_.yardstick(keys)}
     table = standings(
-        closed_sets(sets, known),
-        tallies(sets, known),
+        closed,
+        tallies(counting, known),
         measure=shape.objective,
         entrants=keys,
         seed=league.commitment,
-        certainty_at_any_look=format_.certainty(shape),
-        yardstick=format_.yardstick(keys),
         **options,
     )
     tables = {planned.id: planned.table for planned in schedule.sets}
@@ -253,3 +267,73 @@ def table_from(
 
 def _reason(row: SetRow) -> str:
     return row.reason or "no reason is stored"
+
+
+_NAMED: Final = 12
+"""The most bots that a note names."""
+
+
+def sets_of_the_roster(
+    league: League, schedule: Schedule, closed: Sequence[list[PlayedGame]]
+) -> list[list[PlayedGame]]:
+    """Of the closed sets of a ladder those that tell of the bots that play now against one another; of any other league all.
+
+    They hold nobody who has retired, and were not aimed at a pair: who met whom there was no matter of lots.
+    """
+    if not is_ladder(league):
+        return list(closed)
+    rounds = league.facts.get("rounds", [])
+    here, aimed = set(rounds[-1]["bots"]) if rounds else set[str](), _aims_by_set(league, schedule)
+    return [
+        games
+        for games in closed
+        if len(aimed[games[0].set_id]) < 2 and all(key in here for game in games for key in game.entrants)
+    ]
+
+
+def _aims_by_set(league: League, schedule: Schedule) -> dict[str, tuple[str, ...]]:
+    """At whom each set of a ladder is aimed."""
+    found = (at for one in league.facts.get("rounds", []) for at in aims(one))
+    return dict(zip((one.id for one in schedule.sets), found, strict=False))
+
+
+def _on_the_ladder(
+    league: League, schedule: Schedule, closed: Sequence[list[PlayedGame]]
+) -> tuple[list[str], LadderView]:
+    """Who plays on a ladder now, and what their ranks rest on."""
+    history = history_of(league, schedule.sets, {games[0].set_id: games for games in closed})
+    rounds, aimed = league.facts.get("rounds", []), _aims_by_set(league, schedule)
+    keys = list(rounds[-1]["bots"]) if rounds else []
+    panel = [key for key in keys if history.entered[key]["panel"]]
+    known = frozenset(key for key in keys if history.orders.sets(key) >= FEWEST_SETS)
+    view = LadderView(
+        orders=tuple(history.orders.orders(sorted(known))),
+        known=known,
+        panel=panel_points(((games, aimed[games[0].set_id]) for games in closed), panel, keys),
+        notes=tuple(_ladder_notes(history, keys, known, panel)),
+    )
+    return keys, view
+
+
+def _ladder_notes(
+    history: LadderHistory, keys: Sequence[str], known: frozenset[str], panel: Sequence[str]
+) -> Iterator[str]:
+    """What a reader must know of a ladder, in sentences."""
+    yield (
+        f"A ladder, after {history.rounds} rounds: ranks hold at every look, all of them together with certainty {CONFIDENCE:g}. An "
+        "order means: ahead on average over the rosters that both have met. Figures are over sets among those who play now; sets "
+        "aimed at a pair count for the order of that pair alone."
+    )
+    waiting = [key for key in keys if key not in known]
+    if waiting:
+        yield f"Provisional, with fewer than {FEWEST_SETS} closed sets: {_named(waiting)}."
+    if panel:
+        yield f"The panel: {_named(panel)}. Points against it compare over months."
+    gone = [key for key in history.entered if key not in keys]
+    if gone:
+        yield f"Retired: {_named(gone[::-1])}. What they played stays, and counts for the orders of all who met them."
+
+
+def _named(keys: Sequence[str]) -> str:
+    more = f" and {len(keys) - _NAMED} more" if len(keys) > _NAMED else ""
+    return ", ".join(keys[:_NAMED]) + more

@@ -79,11 +79,33 @@ def _seats(facts: ReportData) -> Iterable[Line]:
                 yield (key, number, seat.points, seat.games)
 
 
+def _marks(facts: ReportData) -> Iterable[Line]:
+    """A line for each bot, by owner: what a class is marked by. Bots without an owner come last."""
+    entered = {one["key"]: one for round_ in facts.league.facts.get("rounds", ()) for one in round_["entered"]}
+    versions = {entrant.key: entrant.version for entrant in facts.league.entrants}
+    yield (
+        *("owner", "bot", "entrant", "version", "status", "rank_low", "rank_high", "mean", "low", "high"),
+        *("panel_mean", "panel_low", "panel_high", "sets", "games"),
+    )
+    rows = [(entered.get(row.entrant), row) for row in facts.table.rows]
+    for own, row in sorted(rows, key=lambda one: (not (one[0] and one[0]["owner"]), one[0]["owner"] if one[0] else "")):
+        panel = row.panel
+        status = "panel" if own and own["panel"] else "provisional" if row.status != "ranked" else "ranked"
+        yield (
+            *(own["owner"] if own else "", own["bot"] if own else row.entrant, row.entrant, versions[row.entrant]),
+            *(status if facts.table.ladder else row.status, row.rank_low, row.rank_high),
+            *(row.measure.mean, row.measure.low, row.measure.high),
+            *((panel.mean, panel.low, panel.high) if panel else (None, None, None)),
+            *(row.sets, row.games),
+        )
+
+
 TABLES: Final[Mapping[str, Callable[[ReportData], Iterable[Line]]]] = {
     "standings": _standings,
     "cross": _cross,
     "games": _games,
     "rulings": _rulings,
     "seats": _seats,
+    "marks": _marks,
 }
 """The tables that can be had as CSV. Seats count from 1, as in the report."""

@@ -9,8 +9,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from referee.league.ladder_history import is_ladder
 from referee.league.league import League
-from referee.league.standings import closed_sets, standings_of
+from referee.league.schedule.schedule import read_schedule
+from referee.league.standings import closed_sets, sets_of_the_roster, standings_of
 from referee.league.store import FaultRow, GameRow, RulingLine, SetRow, Store
 from referee.report.endings import ending_lines
 from referee.report.sanitize import name, sanitize
@@ -76,6 +78,9 @@ def collect(store: Store, league: League, table: Standings | None = None) -> Rep
     sets, games, facts = store.sets(), store.games(), store.league()
     closed = closed_sets(sets, games)
     scored_ids = {row.id for row in sets if row.state == "SCORED"}
+    if is_ladder(league):  # its past has bots that do not play any more
+        closed = sets_of_the_roster(league, read_schedule(store), closed)
+        scored_ids = {one[0].set_id for one in closed}
     scored = [game for game in games if game.summary["set"] in scored_ids]
     withdrawn = {key: about["withdrawn"] for key, about in store.entrants().items() if about["withdrawn"]}
     return ReportData(

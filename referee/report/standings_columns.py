@@ -16,11 +16,15 @@ def columns(table: Standings, called: Callable[[str], str] = name) -> Mapping[st
     adjusted: dict[str, Callable[[StandingsRow], str]] = {}
     if table.share_by == "house replay":
         adjusted["luck-adjusted"] = lambda row: NONE if row.adjusted is None else estimate(row.adjusted, DIGITS)
+    panel: dict[str, Callable[[StandingsRow], str]] = {}
+    if table.ladder:
+        panel["panel points"] = lambda row: NONE if row.panel is None else estimate(row.panel, DIGITS)
     return {
         "rank": ranks,
         "bot": lambda row: called(row.entrant),
         f"{UNITS[table.measure]}/game": lambda row: estimate(row.measure, DIGITS),
         **adjusted,
+        **panel,
         "rating": lambda row: rating(row.rating),
         "TrueSkill": skill,
         "games": lambda row: str(row.games),
@@ -40,6 +44,7 @@ HINTS: Final = {
     "rank": "The ranks that the data support: a range where the order is open.",
     "rating": "Order-free rating (Plackett-Luce) on an Elo-like scale, mean 0, with its 95% interval.",
     "luck-adjusted": "Points a game less what the packs were worth to house players in the same seats, with a 95% interval.",
+    "panel points": "The share of games in which it finished ahead of a bot of the panel, with a 95% interval; it compares over months.",
     "TrueSkill": "Conservative skill mu - 3 sigma, then mu and sigma. A running estimate: it depends on the order of games.",
     "stakes": "Stakes won less stakes lost, in all.",
     "bids made/set": "Contracts made, and contracts set back.",

@@ -108,9 +108,14 @@ def rank_ranges(
     """
     names = sorted(set(among))
     tested = sorted({*names, *family})
+    return ranges_of_orders(separated(comparison, tested, certainty, at_any_look=at_any_look), names)
+
+
+def ranges_of_orders(orders: Iterable[tuple[str, str]], names: Sequence[str]) -> dict[str, tuple[int, int]]:
+    """For each of the names its best and worst rank among them, where these orders (better, worse) are shown."""
     worse_than: dict[str, int] = dict.fromkeys(names, 0)
     better_than: dict[str, int] = dict.fromkeys(names, 0)
-    for winner, loser in separated(comparison, tested, certainty, at_any_look=at_any_look):
+    for winner, loser in orders:
         if winner in better_than and loser in worse_than:
             better_than[winner] += 1
             worse_than[loser] += 1

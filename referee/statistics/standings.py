@@ -21,7 +21,7 @@ from referee.statistics.intervals import CONFIDENCE, FEWEST_SETS, ROUNDING, agre
 from referee.statistics.luck import GameShare, Saving, saving_of
 from referee.statistics.paired import Estimate, estimate
 from referee.statistics.plackett_luce import fit_awards
-from referee.statistics.ranks import rank_ranges, separated
+from referee.statistics.ranks import ranges_of_orders, rank_ranges, separated
 from referee.statistics.rating_intervals import RatingInterval, rating_intervals
 from referee.statistics.results import (
     GameSet,
@@ -68,6 +68,7 @@ class StandingsRow:
     ``measure``: the league's measure per game. ``advantage``: see the module. ``stability``: how often, 0..1,
     this row stays ahead of the next under resampling; None where either has no rank. ``rating``: order-free, Elo-like,
     mean 0. ``adjusted``: the measure with the luck of the deal taken off by house replay, where that applies. ``wins``: games finished first alone; ``shared_wins``: first together with another side. ``stakes``: total.
+    ``panel``: on a ladder, place points against the panel; None elsewhere.
     """
 
     entrant: str
@@ -86,6 +87,21 @@ class StandingsRow:
     shared_wins: int
     stakes: float
     tally: FaultCounts
+    panel: Estimate | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LadderView:
+    """What the standings of a ladder rest on besides the sets that are given to them.
+
+    ``orders``: the pairs whose order is shown, as (ahead, behind). ``known``: who has ten sets or more of any kind; the others are
+    provisional. ``panel``: what each gets against the panel. ``notes``: what a reader must know of the ladder, in sentences.
+    """
+
+    orders: tuple[tuple[str, str], ...]
+    known: frozenset[str]
+    panel: Mapping[str, Estimate]
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +119,7 @@ class Standings:
 
     ``status``: "too few to rank" while nobody has a rank. ``share``: how many games give an interval as narrow as a game of
     plain deals does, between two at a table, measured on this league; ``share_by``: what has saved them; ``share_note``: the same
-    in a sentence.
+    in a sentence. ``ladder``: they are those of a ladder.
     ``void``: the sets that do not count, and why. ``method``: see ``METHOD``. ``notes``: what a reader must know, in sentences.
     """
 
@@ -124,12 +140,17 @@ class Standings:
     void: tuple[VoidSet, ...]
     method: int
     notes: tuple[str, ...]
+    ladder: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Plain dicts, lists, text and numbers, ready for ``json.dumps``."""
         plain = asdict(self)
         for row, source in zip(plain["rows"], self.rows, strict=True):
             row["skill"]["conservative"] = source.skill.conservative
+            if not self.ladder:
+                del row["panel"]
+        if not self.ladder:
+            del plain["ladder"]
         for one in plain["void"]:
             one["entrants"] = list(one["entrants"])
         return {key: list(value) if isinstance(value, tuple) else value for key, value in plain.items()}
@@ -170,6 +191,7 @@ def standings(  # noqa: PLR0913  # a league has many properties
     skills: SkillTable | None = None,
     certainty_at_any_look: float | None = None,
     yardstick: str | None = None,
+    ladder: LadderView | None = None,
 ) -> Standings:
     """The standings after these closed sets, in schedule order.
 
@@ -178,7 +200,7 @@ def standings(  # noqa: PLR0913  # a league has many properties
     sets, from a running :class:`referee.statistics.trueskill_ratings.SkillRater`; made here when absent, which takes longest.
     ``certainty_at_any_look``: the league looks at its results and may stop early; ranks hold at every look with this
     certainty, and the intervals of the measure with the usual one. ``yardstick``: the entrant of a gauntlet that all others
-    have met; these are ranked among themselves. Sets that do not count (``void``) are for the caller to add.
+    have met; these are ranked among themselves. ``ladder``: who is ranked, and how, comes from there. Sets that do not count (``void``) are for the caller to add.
 
     Raises ResultError for sets that contradict one another, or skills that are not of these sets.
     """
@@ -205,6 +227,7 @@ def standings(  # noqa: PLR0913  # a league has many properties
         yardstick=yardstick if yardstick in names else None,
         span=span,
         saving=saving,
+        ladder=ladder,
     )
     rows = _rows(evidence)
     return Standings(
@@ -225,6 +248,7 @@ def standings(  # noqa: PLR0913  # a league has many properties
         void=(),
         method=METHOD,
         notes=tuple(_notes(rows, evidence)),
+        ladder=ladder is not None,
     )
 
 
@@ -243,6 +267,7 @@ class _StandingsInput:
     yardstick: str | None
     span: Span
     saving: Saving
+    ladder: LadderView | None
 
 
 def _check_skills(table: SkillTable, names: Iterable[str], counts: Mapping[str, _EntrantCounts]) -> None:
@@ -264,11 +289,16 @@ def _rows(evidence: _StandingsInput) -> tuple[StandingsRow, ...]:
         ranked = []
     certainty = evidence.certainty_at_any_look
     looks = certainty is not None
-    ranges = rank_ranges(
-        evidence.comparison, ranked, certainty or CONFIDENCE, at_any_look=looks, family=enough if ranked else ()
-    )
-    stability = evidence.resampled.stability(ranked) if evidence.resampled else []
-    stays_ahead = dict(zip(ranked, stability, strict=False))  # the last has no next
+    if evidence.ladder is not None:
+        ranked = [key for key in order if key in evidence.ladder.known]
+        ranges = ranges_of_orders(evidence.ladder.orders, ranked)
+    else:
+        ranges = rank_ranges(
+            evidence.comparison, ranked, certainty or CONFIDENCE, at_any_look=looks, family=enough if ranked else ()
+        )
+    drawn = [key for key in ranked if key in advantages]
+    stability = evidence.resampled.stability(drawn) if evidence.resampled else []
+    stays_ahead = dict(zip(drawn, stability, strict=False))  # the last has no next
     return tuple(_row(evidence, key, ranges.get(key), advantages.get(key), stays_ahead.get(key)) for key in order)
 
 
@@ -293,6 +323,7 @@ def _row(
         shared_wins=count.shared_wins,
         stakes=fsum(count.stakes),
         tally=evidence.tallies.get(key, FaultCounts()),
+        panel=None if evidence.ladder is None else evidence.ladder.panel.get(key),
     )
 
 
@@ -339,6 +370,9 @@ def _count(sets: Sequence[GameSet], measure: MeasureName) -> dict[str, _EntrantC
 
 
 def _notes(rows: Sequence[StandingsRow], evidence: _StandingsInput) -> Iterator[str]:
+    if evidence.ladder is not None:
+        yield from evidence.ladder.notes
+        return
     certainty, yardstick = evidence.certainty_at_any_look, evidence.yardstick
     if certainty is not None:
         yield (

@@ -22,6 +22,7 @@ class Check(StrEnum):
     DEFINITION = "definition"
     FACTS = "facts"
     ENTRANT = "entrant"
+    ROUND = "round"
     SCHEDULE = "schedule"
     ATTEMPT = "attempt"
     GAMES = "games"

@@ -18,6 +18,7 @@ from referee.verification.result import Check, Divergence, Findings, Verificatio
 from referee.verification.verify_export import check_export
 from referee.verification.verify_game import Checked, StoredGame, check_game, packs_of
 from referee.verification.verify_history import HistoryCheck, check_entrants, check_facts, played_with
+from referee.verification.verify_ladder import check_rounds
 from referee.verification.verify_league import (
     check_definition,
     check_ending,
@@ -111,6 +112,7 @@ class _Verification:
             found.add(one)
         check_standings(league, schedule, self._sets, counting, found)
         check_facts(league, schedule, sets, found)
+        check_rounds(league, source.entrants(), schedule, self._sets, counting, found)
         HistoryCheck(source, league, schedule, sets, games, found).check()
         self._roots = check_roots(league, source, self._sets, counting, found, self._published[1])
         plan, fixtures = plan_of(league, Path(), "none"), {row.id: row for row in source.fixtures()}

@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Sequence
 
 from referee.league.export import DEFINITION, SCHEMA, definition_toml
+from referee.league.ladder_history import is_ladder
 from referee.league.league import League
 from referee.league.store import Exported, GameRow, StoreError
 from referee.league.store.export_format import MANIFEST, ExportManifest, dumped, export_schema
@@ -46,7 +47,7 @@ def _folder_of(manifest: ExportManifest) -> str:
 def _check_files(source: Exported, league: League, found: Findings) -> None:
     """The schema and the definition are made again; of the tables there are digests."""
     files = source.manifest.get("files", {})
-    made = {SCHEMA: dumped(export_schema()), DEFINITION: definition_toml(league).encode()}
+    made = {SCHEMA: dumped(export_schema(ladder=is_ladder(league))), DEFINITION: definition_toml(league).encode()}
     for name in sorted({*files, *made}):
         if "/" in name or name.startswith("."):
             found.differ(Check.EXPORT, f"{MANIFEST}: files", name, "names of files in this folder")

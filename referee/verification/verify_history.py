@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
+from referee.league.ladder_history import OF_A_VERSION, is_ladder
 from referee.league.league import League
 from referee.league.schedule.schedule import PlannedSet, Schedule
 from referee.league.sets_to_play import (
@@ -44,13 +45,13 @@ def check_entrants(league: League, entrants: Mapping[str, Mapping[str, Any]], fo
     """Names, copies, digests and commands of the entrants are those of programs or of remote bots, as the definition says."""
     definition = league.definition
     for key, about in entrants.items():
-        for claim in _claims_of(key, about, entrants):
+        for claim in _claims_of(key, about, entrants, ladder=is_ladder(league)):
             found.differ(Check.ENTRANT, f"{claim.what} of {shown(key)}", claim.says, claim.should)
         withdrawn = about.get("withdrawn")
         if withdrawn is not None and not (isinstance(withdrawn, str) and withdrawn):
             found.differ(Check.ENTRANT, f"why {shown(key)} was withdrawn", withdrawn, "a reason, or nothing")
-    if definition.pairs or any(bot.bots_from is not None for bot in definition.bots):
-        return  # who they are follows from the bots' own files
+    if definition.pairs or is_ladder(league) or any(bot.bots_from is not None for bot in definition.bots):
+        return  # who they are follows from the bots' own files, or from the rounds
     entries = [bot for bot in definition.bots for _ in range(bot.copies)]
     found.differ(Check.ENTRANT, "number of entrants", len(entrants), len(entries))
     for (key, about), bot in zip(entrants.items(), entries, strict=False):
@@ -69,9 +70,9 @@ class Claim(NamedTuple):
     should: object
 
 
-def _claims_of(key: str, about: Mapping[str, Any], entrants: Mapping[str, Any]) -> Iterator[Claim]:
+def _claims_of(key: str, about: Mapping[str, Any], entrants: Mapping[str, Any], *, ladder: bool) -> Iterator[Claim]:
     """What an entrant says of itself."""
-    base, _, copy = key.partition("#")
+    base, _, copy = key.partition("#") if not ladder else (key.partition(OF_A_VERSION)[0], "", "")
     yield Claim("name", about.get("name"), base)
     copied = copy.isdecimal() and str(int(copy)) == copy and int(copy) >= 2 and base in entrants
     if copy:
@@ -313,7 +314,7 @@ class HistoryCheck:
 
     def _check_withdrawals(self) -> None:
         """Who was withdrawn plays no set any more, and keeps its scored sets only if they are at least half of all."""
-        for key in self._gone if self._finished else ():
+        for key in self._gone if self._finished and not is_ladder(self._league) else ():
             own = [self._sets[one.id] for one in self._planned.values() if key in one.table and one.id in self._sets]
             scored = sum(row.state == "SCORED" for row in own)
             if 0 < scored * 2 < len(own):

@@ -9,6 +9,7 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from referee import __version__, deals
+from referee.league.ladder_history import is_ladder
 from referee.league.league import League, rules_of, source_digest
 from referee.league.schedule.format import ScheduleError
 from referee.league.schedule.schedule import Schedule
@@ -42,7 +43,12 @@ def check_definition(league: League, found: Findings, published: str | None) -> 
     own = deals.commitment(league.master, digest)
     found.differ(Check.COMMITMENT, "commitment to master and definition", league.commitment, own)
     if published is not None:
-        found.differ(Check.COMMITMENT, "commitment that was published", published, own)
+        own_too = [
+            str(one.get("commitment")) for one in facts.get("rounds", [])
+        ]  # each of a ladder is checked with its round
+        found.differ(
+            Check.COMMITMENT, "commitment that was published", published, published if published in own_too else own
+        )
     seed = definition.schedule.seed
     found.differ(Check.COMMITMENT, "whether the master follows from a seed", league.seeded, seed is not None)
     for number, entry in enumerate(facts.get("earlier", ())):
@@ -282,7 +288,18 @@ def _close(ours: Any, theirs: Any) -> bool:
 def notes(league: League, sets: Sequence[SetRow], superseded: int) -> Iterator[str]:
     """What a reader of the verdict should know besides."""
     facts, states = league.facts, Counter(row.state for row in sets)
-    if facts.get("state") != "finished":
+    rounds = facts.get("rounds", [])
+    closed = sum("result_root" in one for one in rounds)
+    if is_ladder(league):
+        yield (
+            f"A ladder with {closed} closed rounds, each with a commitment of its own"
+            + (
+                f"; round {closed + 1} is being played: {states['OPEN']} sets are open."
+                if closed < len(rounds)
+                else "."
+            )
+        )
+    elif facts.get("state") != "finished":
         yield f"The league is not finished: {states['OPEN']} of {len(sets)} sets are open."
     elif facts.get("standings") is None:
         yield "No standings are stored with this league, so none were compared."

@@ -44,6 +44,8 @@ def findings(
         found.append(FieldProblem(("limits", "max_processes"), f"at least one a seat ({tournament.seats})", remedy))
     if schedule and policy:
         found += _remote(schedule, policy, bots)
+    if schedule:
+        found += _ladder(schedule, bots)
     return found
 
 
@@ -161,6 +163,41 @@ def pairing(definition: _Whole) -> list[FieldProblem]:
             FieldProblem(where, "no pairs beside remote bots", "give the remote bot a path, or delete [[pairs]]")
         )
     return found
+
+
+MOST_OF_THE_PANEL = 8
+
+
+def _ladder(schedule: ScheduleSection, bots: Sequence[BotSection | None]) -> Iterator[FieldProblem]:
+    """Owners and panel are for ladders; on a ladder no bot has copies, and the panel is small and has no owner."""
+    ladder = FORMATS[schedule.format].endless
+    if ladder and schedule.max_tables != ScheduleSection().max_tables:
+        yield FieldProblem(("schedule", "max_tables"), "nothing here on a ladder, which draws its tables", "delete it")
+    panel = [place for place, bot in enumerate(bots) if bot and bot.panel]
+    for place, bot in enumerate(bots):
+        if bot is None:
+            continue
+        for name in ("owner", "panel"):
+            if not ladder and getattr(bot, name) is not None:
+                remedy = 'delete it, or write format = "ladder" in [schedule]'
+                yield FieldProblem(("bots", place, name), "nothing here but on a ladder", remedy)
+        if not ladder:
+            continue
+        if bot.copies > 1:
+            remedy = "delete copies; give another entry to another version"
+            yield FieldProblem(("bots", place, "copies"), "one of each bot on a ladder", remedy)
+        if bot.panel and bot.owner is not None:
+            yield FieldProblem(("bots", place, "owner"), "no owner of a bot of the panel", "delete owner, or panel")
+        if bot.panel and bot.bots_from is not None:
+            yield FieldProblem(
+                ("bots", place, "panel"), "no panel of submitted bots", "give the bot an entry of its own with path"
+            )
+        if bot.owner is not None and bot.bots_from is not None:
+            remedy = "give the bot an entry of its own with path"
+            yield FieldProblem(("bots", place, "owner"), "nothing beside bots_from", remedy)
+    for place in panel[MOST_OF_THE_PANEL:] if ladder else ():
+        allowed = f"a panel of at most {MOST_OF_THE_PANEL} bots"
+        yield FieldProblem(("bots", place, "panel"), allowed, "delete panel: the bot plays as any other")
 
 
 def _remote(

@@ -130,6 +130,7 @@ class Definition(Section):
             until_resolved=self.schedule.until_resolved,
             alpha=self.schedule.alpha,
             margin=self.schedule.margin,
+            extra=self.schedule.extra,
         )
 
     def with_sets(self, sets: int) -> Self:

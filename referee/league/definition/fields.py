@@ -125,7 +125,11 @@ class ScheduleSection(Section):
         default=True, description="Whether the packs of a set are played again in every rotation of the seats."
     )
     sets: int = Field(
-        default=6, ge=1, le=100_000, description="Sets for each table; with duplicate, a set is a game a rotation."
+        default=6,
+        ge=1,
+        le=100_000,
+        description="Sets for each table; with duplicate, a set is a game a rotation. On a ladder: sets that each bot plays in "
+        "the balanced part of a round.",
     )
     seed: str | None = Field(
         default=None,
@@ -158,6 +162,13 @@ class ScheduleSection(Section):
         le=100,
         description="In a comparison: the difference a game that does not matter. Absent: 0.1 points or stakes, 0.05 place "
         "points.",
+    )
+    extra: int | None = Field(
+        default=None,
+        ge=0,
+        le=10_000,
+        description="On a ladder: tables of a round for neighbours whose order is open. Absent: one for every four tables of "
+        "the balanced part.",
     )
 
     @field_validator("format")
@@ -289,6 +300,14 @@ class BotSection(Section):
         description="Variables for its environment. They stand in exports: no secrets.",
         examples=[{"DEPTH": "3"}],
         json_schema_extra={"x-allowed": ENVIRONMENT_ALLOWED},
+    )
+
+    owner: BotName | None = Field(
+        default=None, description="On a ladder: whose bot it is. Two bots of one owner never sit at a table."
+    )
+    panel: bool | None = Field(
+        default=None,
+        description="On a ladder: whether it is a house bot that plays every round and never changes, to measure others by.",
     )
 
     @field_validator("env")

@@ -24,7 +24,7 @@ from referee.league.play.run_figures import ProcessorTime, RunFigures
 from referee.league.play.workers import LocalWorkers, Pool
 from referee.league.schedule.blocks import SetQueue
 from referee.league.schedule.formats import format_of
-from referee.league.schedule.schedule import PlannedSet, Schedule, read_schedule
+from referee.league.schedule.schedule import PlannedSet, Schedule
 from referee.league.sets_to_play import (
     INTERRUPTED,
     MOST_NO_CONTESTS,
@@ -34,6 +34,7 @@ from referee.league.sets_to_play import (
     find_ending,
     never_contested,
     next_sets,
+    schedule_to_play,
     sets_to_play,
     withdrawn_early,
     withdrawn_from,
@@ -103,7 +104,7 @@ class Runner:
         Raises ``StoreError`` if the stored schedule makes no sense.
         """
         self._store, self._league, self._plan = store, league, plan
-        self._schedule = read_schedule(store)
+        self._schedule = schedule_to_play(store, league)
         self._remote = sorted(key for key, bot in plan.bots.items() if bot.command is None)
         self._workers = 1 if self._remote else workers  # remote bots dial in to this process
         self._cluster = "" if self._remote else cluster
@@ -266,7 +267,7 @@ class Runner:
             for row in own:
                 if row.state == "OPEN":
                     self._store.close_set(row.id, "VOID", withdrawn_from(key, reason))
-            if len(closed) * 2 < len(own):
+            if len(closed) * 2 < len(own) and not format_of(self._league.shape).endless:
                 for row in closed:
                     self._store.void_scored_set(row.id, withdrawn_early(key, reason))
                     rows[row.id], voided = replace(row, state="VOID"), True
@@ -487,6 +488,7 @@ class Runner:
         counts = {state: sum(row.state == state for row in rows) for state in ("SCORED", "VOID", "OPEN")}
         left = sets_to_play(self._store, self._league, self._schedule, 1)
         finished = not left and not next_sets(self._store, self._league, self._schedule)
+        finished = finished and not format_of(self._league.shape).endless  # a round ends, a ladder goes on
         table = None
         if finished and self._store.league().get("state") == "finished":
             table = standings_of(self._store, self._league)  # its roots are published, and stay as they are

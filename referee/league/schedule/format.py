@@ -45,8 +45,8 @@ class Shape:
     """The part of a definition that decides the schedule, and when it may end early.
 
     ``sides`` is 0 where each plays for self. ``sets`` is the number of sets for each table, or what the format makes of it.
-    ``format`` is the name of one of ``formats.FORMATS``. ``until_resolved``, ``alpha`` and ``margin`` are for the formats
-    that know them (``Format.options``).
+    ``format`` is the name of one of ``formats.FORMATS``. ``until_resolved``, ``alpha``, ``margin`` and ``extra`` are for the
+    formats that know them (``Format.options``).
     """
 
     seats: int
@@ -60,6 +60,7 @@ class Shape:
     until_resolved: float | None = None
     alpha: float | None = None
     margin: float | None = None
+    extra: int | None = None
 
     @property
     def rotations(self) -> int:
@@ -89,7 +90,8 @@ class Format(ABC):
     ``name``: as ``[schedule] format`` has it. ``words``: who meets whom, as part of a sentence. ``options``: the fields of
     ``[schedule]`` that only some formats know, and this one does; ``instead``: what to do about those that it does not
     know, if nothing but deleting them. ``takes_pairs``: whether ``[[pairs]]`` can play. ``no_remote``: why remote bots
-    cannot; empty if they can. ``by_rounds``: whether it may give more sets once it has seen results.
+    cannot; empty if they can. ``by_rounds``: whether it may give more sets once it has seen results. ``endless``: its rounds are
+    begun one at a time, as somebody asks for them, and only then is known who plays.
     """
 
     name: ClassVar[str]
@@ -99,6 +101,7 @@ class Format(ABC):
     takes_pairs: ClassVar[bool] = True
     no_remote: ClassVar[str] = ""
     by_rounds: ClassVar[bool] = True
+    endless: ClassVar[bool] = False
 
     @abstractmethod
     def next_sets(self, shape: Shape, entrants: Sequence[ScheduledEntrant], results: Sequence[SetResult]) -> Schedule:

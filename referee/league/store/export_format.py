@@ -26,6 +26,7 @@ from referee.league.store.facts import (
     FaultLine,
     FixtureRow,
     GameRow,
+    LadderFacts,
     PublicFacts,
     RecordLine,
     RulingLine,
@@ -129,7 +130,7 @@ def _inner(part: Any) -> Schema:
 
 LINES: Final[dict[str, type]] = {
     MANIFEST: ExportManifest,
-    LEAGUE: PublicFacts,
+    LEAGUE: LadderFacts,
     "entrants.jsonl": EntrantLine,
     "sets.jsonl": SetRow,
     "fixtures.jsonl": FixtureRow,
@@ -162,11 +163,11 @@ def dumped(value: object) -> bytes:
         return (json.dumps(value, indent=1, sort_keys=True) + "\n").encode()
 
 
-def export_schema() -> Schema:
-    """The JSON Schema (2020-12) of an export: a definition for each file, by its name."""
+def export_schema(*, ladder: bool = False) -> Schema:
+    """The JSON Schema (2020-12) of an export: a definition for each file, by its name. ``ladder``: of a ladder."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "An exported league",
         "description": f"{FORMAT}: each file of JSON, or each line of a JSONL file, by the definition of its name.",
-        "$defs": FILES,
+        "$defs": FILES if ladder else {**FILES, LEAGUE: schema_of(PublicFacts)},
     }

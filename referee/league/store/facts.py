@@ -92,15 +92,54 @@ class PublicFacts(TypedDict):
     cluster: NotRequired[Annotated[bool, "Whether workers elsewhere played; in the exports of 0.1.0 alone."]]
 
 
-class LeagueFacts(PublicFacts):
+class NewOnLadder(TypedDict):
+    """A bot in one version, as it entered a ladder."""
+
+    key: Annotated[str, "The entrant."]
+    bot: Annotated[str, "The bot, whose versions share this name."]
+    owner: Annotated[str, "Whose it is; empty for a bot without an owner."]
+    panel: Annotated[bool, "Whether it is of the panel."]
+
+
+class AimedTables(TypedDict):
+    """Tables of a round that follow one another and are aimed at the same bots."""
+
+    aimed: Annotated[list[str], "At whom: nobody in the balanced part, a newcomer, or a pair."]
+    sets: Annotated[int, "How many tables; each has one set."]
+
+
+class RoundFacts(TypedDict):
+    """A round of a ladder: what was fixed before its master was drawn, and what followed from that."""
+
+    number: Annotated[int, "Its number, from 1."]
+    entered: Annotated[list[NewOnLadder], "Who entered with it, in this order."]
+    bots: Annotated[list[str], "Who plays, in the order in which they entered."]
+    placed: Annotated[list[str], "Newcomers that are placed in this round."]
+    pairs: Annotated[list[list[str]], "At which pairs the extra tables are aimed, one entry a table."]
+    digest: Annotated[str, "SHA-256 over all of that, with the versions of the bots, and the definition."]
+    commitment: Annotated[str, "SHA-256 over the master and that digest, published before the first deal."]
+    master: Annotated[str, "From which its chairs and packs follow; revealed when it is closed."]
+    tables: Annotated[list[AimedTables], "Its tables, in schedule order."]
+    result_root: NotRequired[Annotated[str, "Root over all results up to its end; a round without one is open."]]
+
+
+class LadderFacts(PublicFacts):
+    """What is fixed for the league."""
+
+    rounds: NotRequired[Annotated[list[RoundFacts], "Of a ladder: its rounds, in order."]]
+    frozen: NotRequired[Annotated[int, "Of a ladder: after which round no bot and no version could enter any more."]]
+
+
+class LeagueFacts(LadderFacts):
     """The facts of a league as its store has them: those that are exported, and those that are private to its machine."""
 
     folder: Annotated[str, "The folder of the definition, from which the paths of its bots count."]
     file: NotRequired[Annotated[str, "The file that the definition was read from."]]
     tokens: NotRequired[Annotated[dict[str, str], "The tokens of the remote bots, by entrant."]]
+    paused: NotRequired[Annotated[bool, "Of a ladder: whether no round may begin."]]
 
 
-PRIVATE: Final = frozenset(LeagueFacts.__annotations__.keys() - PublicFacts.__annotations__.keys() | {"cluster"})
+PRIVATE: Final = frozenset(LeagueFacts.__annotations__.keys() - LadderFacts.__annotations__.keys() | {"cluster"})
 """Facts of a league that are never exported; 0.1.0 exported ``cluster`` too."""
 
 ROOTS: Final = frozenset({"result_root", "record_root", "root_scheme"})

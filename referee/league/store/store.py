@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any, Final, Self
 
-from referee.league.store.facts import BotFacts, FinishedGame, FixtureRow, LeagueFacts
+from referee.league.store.facts import BotFacts, FinishedGame, FixtureRow, LeagueFacts, RoundFacts
 from referee.league.store.json_text import MOST_BYTES, column
 from referee.league.store.reader import Reader
 from referee.league.store.roots import FIRST_SCHEME, chain_next, chain_start
@@ -211,12 +211,9 @@ class Store(Reader):
             db.executemany("INSERT OR REPLACE INTO league VALUES (?, ?)", [(k, column(v)) for k, v in values.items()])
 
     def add_entrants(self, entrants: Sequence[tuple[str, BotFacts]]) -> None:
-        """Enters the entrants, by key, with all that is known about them."""
+        """Enters the entrants, by key, with all that is known about them, after those that are there."""
         with self._transaction() as db:
-            db.executemany(
-                "INSERT INTO entrant (key, position, about) VALUES (?, ?, ?)",
-                [(key, number, column(about)) for number, (key, about) in enumerate(entrants)],
-            )
+            _enter(db, entrants)
 
     def withdraw(self, entrant: str, reason: str) -> None:
         """Notes that an entrant is out of the league."""
@@ -228,15 +225,21 @@ class Store(Reader):
     def add_sets(self, league: str, set_ids: Iterable[str], fixtures: Iterable[FixtureRow]) -> None:
         """Enters sets at the end of the schedule, with their fixtures."""
         with self._transaction() as db:
-            start = db.execute("SELECT count(*) FROM game_set").fetchone()[0]
-            db.executemany(
-                "INSERT INTO game_set (id, position, chain) VALUES (?, ?, ?)",
-                [(set_id, start + i, chain_start(league, set_id)) for i, set_id in enumerate(set_ids)],
-            )
-            db.executemany(
-                "INSERT INTO fixture VALUES (?, ?, ?, ?)",
-                [(f.id, f.set_id, f.rotation, column(f.seats)) for f in fixtures],
-            )
+            _schedule(db, league, set_ids, fixtures)
+
+    def add_round(
+        self,
+        league: str,
+        entrants: Sequence[tuple[str, BotFacts]],
+        set_ids: Iterable[str],
+        fixtures: Iterable[FixtureRow],
+        rounds: Sequence[RoundFacts],
+    ) -> None:
+        """Enters a round of a ladder, all or nothing of it: who is new, its sets, and ``rounds``, which has it as the last."""
+        with self._transaction() as db:
+            _enter(db, entrants)
+            _schedule(db, league, set_ids, fixtures)
+            db.execute("INSERT OR REPLACE INTO league VALUES ('rounds', ?)", (column(list(rounds)),))
 
     def keep_sets(self, other: Path, set_ids: Iterable[str]) -> None:
         """Takes scored sets over from another store, with their games, records and rulings; they are open here.
@@ -365,6 +368,26 @@ class Store(Reader):
                 "INSERT INTO fault (at, entrant, fault, sentence, log) VALUES (?, ?, ?, ?, ?)",
                 (self._now(), entrant, fault, sentence, log),
             )
+
+
+def _enter(db: sqlite3.Connection, entrants: Sequence[tuple[str, BotFacts]]) -> None:
+    start = db.execute("SELECT count(*) FROM entrant").fetchone()[0]
+    db.executemany(
+        "INSERT INTO entrant (key, position, about) VALUES (?, ?, ?)",
+        [(key, start + number, column(about)) for number, (key, about) in enumerate(entrants)],
+    )
+
+
+def _schedule(db: sqlite3.Connection, league: str, set_ids: Iterable[str], fixtures: Iterable[FixtureRow]) -> None:
+    start = db.execute("SELECT count(*) FROM game_set").fetchone()[0]
+    db.executemany(
+        "INSERT INTO game_set (id, position, chain) VALUES (?, ?, ?)",
+        [(set_id, start + i, chain_start(league, set_id)) for i, set_id in enumerate(set_ids)],
+    )
+    db.executemany(
+        "INSERT INTO fixture VALUES (?, ?, ?, ?)",
+        [(f.id, f.set_id, f.rotation, column(f.seats)) for f in fixtures],
+    )
 
 
 def _shown(error: Exception) -> str:

@@ -1,12 +1,13 @@
 """Formats: what the store holds of a schedule is all of it, and a new format is one class."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import count, product
 from pathlib import Path
 
 import pytest
 
+from referee.league.definition import model_problems
 from referee.league.definition.definition import DefinitionError, parse_definition
 from referee.league.league import add_sets, read_league
 from referee.league.schedule import formats
@@ -92,11 +93,13 @@ class Swiss(Format):
 
 
 @pytest.fixture
-def swiss(monkeypatch: pytest.MonkeyPatch) -> str:
+def swiss(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """Three rounds of a Swiss of five players: two tables, and one sits out."""
     monkeypatch.setitem(FORMATS, Swiss.name, Swiss())
+    model_problems._schema.cache_clear()  # it lists the formats
     text = league_text([*PLAYERS], seats=2, sets=3, length="deal")
-    return text.replace("[schedule]\n", '[schedule]\nformat = "swiss"\n')
+    yield text.replace("[schedule]\n", '[schedule]\nformat = "swiss"\n')
+    model_problems._schema.cache_clear()
 
 
 def tables_of(path: Path) -> list[tuple[str, ...]]:
@@ -191,7 +194,7 @@ def test_what_a_format_does_not_know_is_refused_by_its_name(swiss: str) -> None:
     for option in ("until_resolved = 0.9", "alpha = 0.01"):
         with pytest.raises(DefinitionError, match='nothing here where format = "swiss"; remedy: delete it, or write'):
             parse_definition(swiss.replace("[schedule]", f"[schedule]\n{option}"))
-    with pytest.raises(DefinitionError, match=r'allowed: "round-robin", "gauntlet", "compare" or "swiss"'):
+    with pytest.raises(DefinitionError, match=r'allowed: "round-robin", "gauntlet", "compare", "ladder" or "swiss"'):
         parse_definition(swiss.replace('"swiss"', '"swis"'))
 
 
