@@ -1,5 +1,6 @@
 """Never green on nothing: each way in which a check could look at nothing, and what comes of it instead."""
 
+import inspect
 import json
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ from typer.testing import CliRunner, Result
 from referee.check import cases, probes
 from referee.check.judge import CheckExit
 from referee.cli import app, check, submit
+from tests.check.conftest import FOUND
 from tests.check.helpers import ANY_LEGAL, ZOO
 
 QUICK = ("--deals", "0", "--sandbox", "none")
@@ -155,7 +157,7 @@ def test_a_bot_that_sends_no_move_is_told_both_sides_of_the_talk(here: Path) -> 
 
 def test_cases_that_are_gone_are_the_harness_failing(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(probes, "cases_for", lambda *_: list(cases._read("gone.toml", "")))
-    monkeypatch.setattr(probes, "_positions", probes._positions.__wrapped__)  # what was found before is kept elsewhere
+    monkeypatch.setattr(probes, "_positions", inspect.unwrap(FOUND))  # what was found before is kept elsewhere
     done = referee("bot.py", *QUICK)
     assert done.exit_code == CheckExit.HARNESS
     assert "says nothing about the bot" in done.output
