@@ -25,7 +25,7 @@ from referee.league.play.runner import RunOutcome
 from referee.league.schedule.ladder import balanced_tables, extra_tables, rounds_to_meet
 from referee.league.standings import standings_of
 from referee.league.store import Store
-from referee.league.store.facts import RoundFacts
+from referee.league.store.league_facts import RoundFacts
 
 _NAMED: Final = 3
 """The most pairs that a line names."""

@@ -20,7 +20,7 @@ from referee.league.ladder_history import is_ladder, open_round
 from referee.league.league import League, LeagueError
 from referee.league.store import Store, StoreError
 from referee.league.store.export_format import FORMAT, LEAGUE, MANIFEST, ExportManifest, dumped, export_schema
-from referee.league.store.facts import LeagueFacts, public_facts
+from referee.league.store.league_facts import LeagueFacts, public_facts
 from referee.umpire.record import canonical
 
 DEFINITION: Final = "definition.toml"

@@ -22,8 +22,8 @@ from referee.league.league import League, LeagueError, about, rules_of
 from referee.league.schedule.schedule import read_schedule
 from referee.league.standings import closed_sets, standings_of
 from referee.league.store import FixtureRow, GameRow, SetRow, Source, Store
-from referee.league.store.facts import NewOnLadder, RoundFacts
-from referee.league.store.roots import result_root, roots
+from referee.league.store.league_facts import NewOnLadder, RoundFacts
+from referee.league.store.root_digests import result_root, roots
 from referee.statistics.standings import Standings
 
 

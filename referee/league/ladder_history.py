@@ -28,7 +28,7 @@ from referee.league.schedule.ladder import (
     table_numbers,
 )
 from referee.league.schedule.schedule import PlannedSet
-from referee.league.store.facts import AimedTables, NewOnLadder, RoundFacts
+from referee.league.store.league_facts import AimedTables, NewOnLadder, RoundFacts
 from referee.statistics.ladder_orders import LadderOrders
 from referee.statistics.results import GameSet, set_means
 

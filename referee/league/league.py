@@ -25,7 +25,7 @@ from referee.league.schedule.formats import format_of, plan
 from referee.league.schedule.schedule import PlannedSet, Schedule
 from referee.league.store import FixtureRow, Source, Store
 from referee.league.store.export_format import FILES, LEAGUE, misfit
-from referee.league.store.facts import BotFacts, EarlierSeason, Host, LeagueFacts, RoundFacts
+from referee.league.store.league_facts import BotFacts, EarlierSeason, Host, LeagueFacts, RoundFacts
 from referee.league.store.store import draft_of
 from referee.rules import RuleSet
 from referee.sandbox.command import PACKAGE, Command, bot_command, named_entries

@@ -13,7 +13,7 @@ from referee.league.entrants.roster import Roster
 from referee.league.league import League, LeagueError, read_league, rules_of
 from referee.league.schedule.formats import plan
 from referee.league.store import Store
-from referee.league.store.facts import EarlierSeason
+from referee.league.store.league_facts import EarlierSeason
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,5 +122,9 @@ class Profile:
     retries: int
     forfeit_after: int
 
+    def loses_the_game(self, violations: int) -> bool:
+        """Whether a seat with so many violations has made too many: illegal answers, and answers that came too late."""
+        return 0 < self.forfeit_after <= violations
+
 
 PROFILES = {"ranked": Profile("ranked", 0, 3), "dev": Profile("dev", 1, 0)}

@@ -250,8 +250,7 @@ class Umpire:
         """Counts the violation; forfeits the game at the profile's limit, else makes the substitute move."""
         seat = turn.chair.seat
         self.violations[seat] += 1
-        limit = self.spec.profile.forfeit_after
-        if limit and self.violations[seat] >= limit:
+        if self.spec.profile.loses_the_game(self.violations[seat]):
             sentence = f"{violation.sentence} That is number {self.violations[seat]}: the game is forfeited."
             final = Violation(violation.rule, sentence, violation.legal)
             self._note(seat, fault, violation, Consequence.FORFEITED, action, raw, charged_us)

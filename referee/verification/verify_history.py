@@ -22,7 +22,7 @@ from referee.league.sets_to_play import (
 )
 from referee.league.store import FaultLine, GameRow, SetRow, Source
 from referee.league.store.export_format import FILES, LEAGUE
-from referee.league.store.facts import (
+from referee.league.store.league_facts import (
     PRIVATE,
     AttemptLine,
     CodeVersions,

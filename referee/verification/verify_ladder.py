@@ -19,8 +19,8 @@ from referee.league.league import League
 from referee.league.schedule.schedule import Schedule
 from referee.league.standings import closed_sets
 from referee.league.store import GameRow, SetRow
-from referee.league.store.facts import NewOnLadder, RoundFacts
-from referee.league.store.roots import result_root
+from referee.league.store.league_facts import NewOnLadder, RoundFacts
+from referee.league.store.root_digests import result_root
 from referee.verification.result import Check, Findings, shown
 
 _FIELDS: Final = frozenset(RoundFacts.__annotations__)

@@ -16,7 +16,14 @@ from referee.league.schedule.schedule import Schedule
 from referee.league.sets_to_play import find_ending, whole_schedule
 from referee.league.standings import closed_sets, table_from
 from referee.league.store import FixtureRow, GameRow, SetRow, Source, chain_next, chain_start
-from referee.league.store.roots import FIRST_SCHEME, SCHEME, first_record_root, record_root, result_root, scheme_of
+from referee.league.store.root_digests import (
+    FIRST_SCHEME,
+    SCHEME,
+    first_record_root,
+    record_root,
+    result_root,
+    scheme_of,
+)
 from referee.statistics.bootstrap import RESAMPLES
 from referee.umpire.fallback_player import FALLBACK_VERSION
 from referee.umpire.record import first_difference

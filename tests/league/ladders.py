@@ -18,7 +18,7 @@ from referee.league.ladder_history import open_round
 from referee.league.league import begin, read_league
 from referee.league.play.runner import RunOutcome
 from referee.league.store import Store
-from referee.league.store.facts import RoundFacts
+from referee.league.store.league_facts import RoundFacts
 from tests.league.inprocess import InProcess, Player, roster
 
 

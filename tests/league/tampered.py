@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from referee.league.store import Store, chain_next, chain_start
-from referee.league.store.roots import roots
+from referee.league.store.root_digests import roots
 from referee.umpire.record import Record, canonical, record_digest, result_digest
 
 

@@ -15,7 +15,7 @@ from referee.league.export import write_export
 from referee.league.league import LeagueError, read_league
 from referee.league.store import Exported, Store, StoreError, chain_next, chain_start
 from referee.league.store.export_format import FILES, FORMAT, LINES, dumped, export_schema
-from referee.league.store.roots import record_root, result_root
+from referee.league.store.root_digests import record_root, result_root
 from referee.umpire.fallback_player import fallback_move
 from referee.umpire.record import canonical, record_digest, result_digest
 from referee.verification.result import Check, Divergence, VerificationResult

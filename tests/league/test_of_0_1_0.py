@@ -11,7 +11,7 @@ import pytest
 from referee.league.export import write_export
 from referee.league.league import read_league
 from referee.league.store import Exported, Store, StoreError
-from referee.league.store.roots import FIRST_SCHEME, SCHEME, scheme_of
+from referee.league.store.root_digests import FIRST_SCHEME, SCHEME, scheme_of
 from referee.umpire.fallback_player import fallback_move
 from referee.verification.verify import verify
 from tests.league.inprocess import at_random, go_on, reneges, stumbles

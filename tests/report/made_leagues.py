@@ -13,7 +13,7 @@ from referee.league.plan import GamePlan
 from referee.league.schedule.schedule import Fixture
 from referee.league.standings import summarise
 from referee.league.store import FixtureRow, Store
-from referee.league.store.facts import FinishedGame
+from referee.league.store.league_facts import FinishedGame
 from referee.rules import Action, Keeps, Kind
 from referee.umpire.fallback_player import fallback_move
 from referee.umpire.faults import Fault

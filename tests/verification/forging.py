@@ -20,7 +20,7 @@ from referee.league.standings import histogram
 from referee.league.store import GameRow, SetRow, chain_next, chain_start
 from referee.league.store.export_format import dumped
 from referee.league.store.exported import PARTS
-from referee.league.store.roots import record_root, result_root
+from referee.league.store.root_digests import record_root, result_root
 from referee.umpire.record import canonical, record_digest, result_digest
 from referee.verification import verify, verify_league
 

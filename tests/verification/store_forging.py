@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from referee.league.store.facts import entrant_line
 from referee.league.store.json_text import column
+from referee.league.store.league_facts import entrant_line
 from referee.umpire.record import canonical
 from tests.verification.forging import Path_, at, changes, fit, places
 

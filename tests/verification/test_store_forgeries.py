@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from referee.league.store import Store, StoreError
-from referee.league.store.roots import roots
+from referee.league.store.root_digests import roots
 from referee.verification.unverifiable import UNPROVEN
 from referee.verification.verify import verify
 from tests.verification.forging import Memory

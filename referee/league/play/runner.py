@@ -41,7 +41,7 @@ from referee.league.sets_to_play import (
 )
 from referee.league.standings import standings_of
 from referee.league.store import Store
-from referee.league.store.roots import roots
+from referee.league.store.root_digests import roots
 from referee.sandbox.orphans import end_orphans
 from referee.sandbox.process_tree import process
 from referee.statistics.standings import Standings

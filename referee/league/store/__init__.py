@@ -5,7 +5,7 @@ process writes: ``Store.write`` takes a lock that dies with the process. Times a
 """
 
 from referee.league.store.exported import Exported
-from referee.league.store.facts import (
+from referee.league.store.league_facts import (
     EntrantFacts,
     FaultLine,
     FaultRow,
@@ -17,7 +17,7 @@ from referee.league.store.facts import (
     RulingLine,
     SetRow,
 )
-from referee.league.store.roots import chain_end, chain_next, chain_start, fold_root
+from referee.league.store.root_digests import chain_end, chain_next, chain_start, fold_root
 from referee.league.store.schema import NoGameError, NoLeagueError, StoreError
 from referee.league.store.source import Source
 from referee.league.store.store import Store, now

@@ -1,6 +1,6 @@
 """The form of an exported league: which files there are, and what each line holds, as JSON Schema.
 
-The fields are those of ``referee.league.store.facts``. Another field, or one that changes its meaning or goes, makes another
+The fields are those of ``referee.league.store.league_facts``. Another field, or one that changes its meaning or goes, makes another
 ``FORMAT``: whatever stands in an export is checked, so nothing may stand there that nobody knows.
 """
 
@@ -20,7 +20,7 @@ from typing import (
     is_typeddict,
 )
 
-from referee.league.store.facts import (
+from referee.league.store.league_facts import (
     AttemptLine,
     EntrantLine,
     FaultLine,

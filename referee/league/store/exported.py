@@ -21,7 +21,8 @@ from referee.league.store.export_format import (
     dumped,
     misfit,
 )
-from referee.league.store.facts import (
+from referee.league.store.json_text import MOST_BYTES, TextError, read_json
+from referee.league.store.league_facts import (
     AttemptLine,
     EntrantFacts,
     FaultLine,
@@ -32,7 +33,6 @@ from referee.league.store.facts import (
     SetRow,
     public_facts,
 )
-from referee.league.store.json_text import MOST_BYTES, TextError, read_json
 from referee.league.store.schema import NoGameError, NoLeagueError, StoreError
 from referee.umpire.record import Record, canonical
 

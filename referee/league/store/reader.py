@@ -8,7 +8,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final, cast
 
-from referee.league.store.facts import (
+from referee.league.store.json_text import TextError, column, inflate, read_json, read_short
+from referee.league.store.league_facts import (
     AttemptLine,
     EntrantFacts,
     FaultLine,
@@ -21,7 +22,6 @@ from referee.league.store.facts import (
     entrant_line,
     field_names,
 )
-from referee.league.store.json_text import TextError, column, inflate, read_json, read_short
 from referee.league.store.schema import TABLES, NoGameError, StoreError
 from referee.umpire.record import Record, canonical
 

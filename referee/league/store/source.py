@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
 
-from referee.league.store.facts import (
+from referee.league.store.league_facts import (
     AttemptLine,
     EntrantFacts,
     FaultLine,

@@ -13,10 +13,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any, Final, Self
 
-from referee.league.store.facts import BotFacts, FinishedGame, FixtureRow, LeagueFacts, RoundFacts
 from referee.league.store.json_text import MOST_BYTES, column
+from referee.league.store.league_facts import BotFacts, FinishedGame, FixtureRow, LeagueFacts, RoundFacts
 from referee.league.store.reader import Reader
-from referee.league.store.roots import FIRST_SCHEME, chain_next, chain_start
+from referee.league.store.root_digests import FIRST_SCHEME, chain_next, chain_start
 from referee.league.store.schema import (
     KEEP,
     SCHEMA,

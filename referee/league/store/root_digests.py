@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, cast
 
 from referee.deals import encode
-from referee.league.store.facts import ROOTS, GameRow, LeagueFacts, SetRow, public_facts
+from referee.league.store.league_facts import ROOTS, GameRow, LeagueFacts, SetRow, public_facts
 from referee.league.store.reader import Reader
 from referee.league.store.source import Source
 from referee.umpire.record import canonical
