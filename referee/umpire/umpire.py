@@ -172,16 +172,10 @@ class Umpire:
             self._close_deal(deal.outcome, outputs)
 
     def _turn(self, deal: Deal, seat: int) -> Turn:
-        return see(
-            deal,
-            self.game,
-            self.spec.chairs[seat],
-            self._turn_ids(),
-            self.decisions[seat],
-            self._retry,
-            max(self.spec.limits.move_us - self._used, 0) if self._used else self.spec.limits.move_us,
-            self.bank[seat],
-        )
+        spec, used = self.spec, self._used
+        move_us = max(spec.limits.move_us - used, 0) if used else spec.limits.move_us
+        chair, decision = spec.chairs[seat], self.decisions[seat]
+        return see(deal, self.game, chair, self._turn_ids(), decision, self._retry, move_us, self.bank[seat])
 
     def _apply(self, action: Action, outputs: list[Output]) -> list[Output]:
         """Carries out an action, and closes the deal and the game if it was the last."""

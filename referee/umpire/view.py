@@ -63,23 +63,23 @@ def see(
     One turn is made for every decision: assigned by name, it takes a third of the time of a call with 22 arguments by position, and
     a ninth of one with keywords.
     """
-    playing = deal.kind is Kind.PLAY
+    kind, seat = deal.kind, chair.seat
     turn = Turn.__new__(Turn)
     turn.turn_id = turn_id
     turn.chair = chair
-    turn.kind = deal.kind  # type: ignore[assignment]  # a deal that is over asks nothing
+    turn.kind = kind  # type: ignore[assignment]  # a deal that is over asks nothing
     turn.legal = deal.legal()
-    turn.hand = deal.hands[chair.seat]
+    turn.hand = deal.hands[seat]
     turn.dealer = deal.dealer
     turn.history = deal.history
     turn.trick = deal.trick
-    turn.leader = deal.leader if playing else None
+    turn.leader = deal.leader if kind is Kind.PLAY else None
     turn.trump = deal.trump
-    turn.pitcher = None if deal.kind is Kind.BID else deal.pitcher
+    turn.pitcher = None if kind is Kind.BID else deal.pitcher
     turn.bid = deal.bid
     turn.turn_up = deal.turn_up
     turn.stock_count = len(deal.stock)
-    turn.laid_away = deal.laid_away[chair.seat]
+    turn.laid_away = deal.laid_away[seat]
     turn.scores = deal.scores
     turn.set_backs = game.set_backs
     turn.deal = game.deals
