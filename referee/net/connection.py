@@ -149,6 +149,10 @@ STARVED_MOST = 4
 """How many times its time a decision may take at most, however long the bot had to wait for a processor."""
 
 
+UNKNOWN_US: Final = 60_000_000
+"""How long a bot takes that has not answered yet, for all that is known."""
+
+
 @dataclass(slots=True)
 class PendingTurn:
     """A turn of one game that this session has to answer. (Read only; not frozen, for one is made for every turn.)"""
@@ -190,7 +194,8 @@ class TurnSession:
 
     ``offer`` turns, ``tell`` rulings and news, ``flush`` what is to be sent; feed ``heard`` with its moves and ask
     ``silent`` when ``deadline`` has passed. ``games`` is how many seats it holds now, ``pace_us`` what it took for a decision
-    lately; ``None`` before its first answer.
+    lately; ``None`` before its first answer. ``answers_in_us`` is about the shortest time in which it has answered one of its
+    last messages: that tells on a busy machine, too, who thinks from who waits for a processor.
     """
 
     def __init__(self, move_us: int, max_in_flight: int = 64, latency_us: int = 0) -> None:
@@ -205,6 +210,7 @@ class TurnSession:
         self.strays = 0
         self.cautious = 0
         self.last_us = self.began_us = 0
+        self.answers_in_us = UNKNOWN_US
         self._again: set[int] = set()
         self._late: set[int] = set()
         self._resent: set[int] = set()
@@ -299,6 +305,7 @@ class TurnSession:
             if forgiven:
                 self._alive(now_us)
             return []
+        self.answers_in_us = min(now_us - self.last_us, self.answers_in_us + self.answers_in_us // 8 + 1, UNKNOWN_US)
         spent_us = min(now_us, allowed or now_us) - self.last_us - self.latency_us
         share = max(spent_us, 0) // len(known)
         self.pace_us = share if self.pace_us is None else (3 * self.pace_us + share) // 4

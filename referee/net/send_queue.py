@@ -11,12 +11,15 @@ from typing import Final
 from referee.net.connection import TurnSession
 
 AT_ONCE: Final = 2
-"""While the referee waits, so many bots at least are kept at work: the answers of one are judged while another computes."""
+"""While the referee waits, so many quick bots are kept at work: the answers of one are judged while another computes."""
+
+QUICK_US: Final = 20_000
+"""Within this time quick bots have answered, and others are sent something: two at work keep a referee busy, or its machine."""
 
 PAUSE_US: Final = 1_000
-"""While the referee waits for those, one bot more is sent its turns after so long: bots that think may as well think together."""
+"""While the referee waits, one bot more of those that are not quick is asked after so long: they may as well think together."""
 
-LONGEST_US: Final = 50_000
+LONGEST_US: Final = 200_000
 """No bot that could be asked is left waiting for longer than that, however busy the referee is."""
 
 
@@ -38,7 +41,7 @@ class SendQueue:
 
     def __init__(self) -> None:
         self._since: dict[TurnSession, int] = {}
-        self._sent_us = -PAUSE_US
+        self._sent_us = -QUICK_US
 
     def __len__(self) -> int:
         return len(self._since)
@@ -66,16 +69,29 @@ class SendQueue:
         return self._taken(late, now_us)
 
     def idle(self, busy: int, now_us: int) -> list[TurnSession]:
-        """Takes out those that are sent their turns while the referee has nothing to do, and ``busy`` bots think.
+        """Takes out those that are sent their turns while the referee has nothing to do, and ``busy`` quick bots hold turns.
 
         Those with the most turns come first, of equals the one that has waited longest: as many as make ``AT_ONCE`` busy,
-        and else one, if the last was sent its turns ``PAUSE_US`` ago.
+        and else one that is not quick, ``PAUSE_US`` after the last, or a quick one, ``QUICK_US`` after it.
         """
-        count = max(AT_ONCE - busy, 1 if now_us - self._sent_us >= PAUSE_US else 0)
-        return self._taken(nsmallest(count, self._since, key=lambda session: -len(session.waiting)), now_us)
+        first = nsmallest(max(AT_ONCE - busy, 0), self._since, key=_order)
+        if not first:
+            since_us = now_us - self._sent_us
+            able = [one for one in self._since if since_us >= (QUICK_US if quick(one) else PAUSE_US)]
+            first = nsmallest(1, able, key=_order)
+        return self._taken(first, now_us)
 
     def _taken(self, sessions: list[TurnSession], now_us: int) -> list[TurnSession]:
         for session in sessions:
             del self._since[session]
             self._sent_us = now_us
         return sessions
+
+
+def quick(session: TurnSession) -> bool:
+    """Whether a bot answers so soon that it is better asked much at a time than early."""
+    return session.answers_in_us < QUICK_US
+
+
+def _order(session: TurnSession) -> int:
+    return -len(session.waiting)

@@ -29,7 +29,7 @@ from referee.net.connection import (
 )
 from referee.net.games_in_play import GamesInPlay
 from referee.net.http2 import Budget, CallHandler, Http2Connection, Http2Server, Http2Service, RpcCall, Status
-from referee.net.send_queue import PAUSE_US, SendQueue
+from referee.net.send_queue import PAUSE_US, SendQueue, quick
 from referee.net.stalls import Cause, PressureSample, Stall, cause_of, crowding, guilty_of, waits
 from referee.protocol import wire
 from referee.sandbox.process_tree import descendants
@@ -241,9 +241,9 @@ class GameServer:
         queue, pause = self._queue, 0.0
         self._looking = False
         if heard == self._heard:
-            busy = sum(1 for session in self._by_session if session.open)
-            if not self.asked_at_once or busy < self.asked_at_once:
-                self._send_on(queue.idle(busy, monotonic_us()))
+            busy = [session for session in self._by_session if session.open]
+            if not self.asked_at_once or len(busy) < self.asked_at_once:
+                self._send_on(queue.idle(sum(map(quick, busy)), monotonic_us()))
             pause = PAUSE_US / 1e6
         if queue:
             self._look_later(pause)

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.net.connection import TurnSession
-from referee.net.send_queue import AT_ONCE, LONGEST_US, PAUSE_US, SendQueue, enough
+from referee.net.send_queue import AT_ONCE, LONGEST_US, PAUSE_US, QUICK_US, SendQueue, enough, quick
 from referee.umpire.view import Turn
 from tests.helpers import seeded
-from tests.umpires import MOVE_US, new_umpire
+from tests.umpires import MOVE_US, Book, answers_to, new_umpire
 
 UMPIRE: Final = new_umpire()
 
@@ -74,6 +74,37 @@ def test_while_others_think_one_bot_more_is_asked_after_each_pause() -> None:
     asked = [queue.idle(AT_ONCE + number, number * PAUSE_US) for number in range(5)]
     assert asked == [[one] for one in bots]
     assert queue.idle(AT_ONCE, 9 * PAUSE_US) == []
+
+
+def test_quick_bots_wait_for_company_while_two_of_them_are_at_work_and_slow_ones_do_not() -> None:
+    queue, early, late, slow = SendQueue(), session(64, 2), session(64, 5), session(64, 1)
+    for one in (early, late):
+        one.answers_in_us = QUICK_US - 1
+    slow.answers_in_us = QUICK_US
+    assert [quick(one) for one in (early, late, slow)] == [True, True, False]
+    for one in (early, late, slow, session(64, 1)):
+        queue.put(one, 0)
+    assert len(queue.idle(AT_ONCE - 1, 100)) == 1  # which is the first with five turns
+    assert queue.idle(AT_ONCE, 100 + PAUSE_US) == [slow]
+    assert len(queue.idle(AT_ONCE, 100 + 2 * PAUSE_US)) == 1  # of which nothing is known
+    assert queue.idle(AT_ONCE, 100 + 2 * PAUSE_US + QUICK_US - 1) == []
+    assert queue.idle(AT_ONCE, 100 + 2 * PAUSE_US + QUICK_US) == [early]
+
+
+def test_the_shortest_of_its_last_times_tells_who_is_quick() -> None:
+    one, now = TurnSession(MOVE_US), 0
+    book = Book()
+    book.games_in_play.open(new_umpire(1), [one, one])
+    assert not quick(one)
+    seen = []
+    for time_us in (300_000, 900, 70_000, *[300_000] * 60):
+        message = one.flush(now)
+        now += time_us
+        book.games_in_play.answered(one.heard(answers_to(message), now))
+        seen.append(quick(one))
+    assert seen[:3] == [False, True, True]
+    assert seen[-1] is False
+    assert sorted(seen[1:], reverse=True) == seen[1:]
 
 
 def test_no_bot_waits_longer_than_the_longest_however_busy_the_referee_is() -> None:
@@ -153,13 +184,15 @@ class League:
     def look(self, *, idle: bool) -> None:
         self.send_all(self.queue.overdue(self.now))
         if idle or not self.thinking:
-            self.send_all(self.queue.idle(self.thinking, self.now))
+            quick_ones = sum(1 for bot, out in enumerate(self.out) if out and quick(self.bots[bot]))
+            self.send_all(self.queue.idle(quick_ones, self.now))
         if self.queue and not self.looking:
             self.looking = True
             heapq.heappush(self.events, (self.now + (PAUSE_US if idle else 0), next(self.order), -1))
 
     def answer(self, bot: int) -> None:
         games, self.out[bot] = self.out[bot], []
+        self.bots[bot].answers_in_us = self.think_us[bot] * len(games)
         self.now += self.judge_us * len(games)
         for game in games:
             self.ask(game)
