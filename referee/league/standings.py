@@ -310,17 +310,17 @@ def _on_the_ladder(
         orders=tuple(history.orders.orders(sorted(known))),
         known=known,
         panel=panel_points(((games, aimed[games[0].set_id]) for games in closed), panel, keys),
-        notes=tuple(_ladder_notes(history, keys, known, panel)),
+        notes=tuple(_ladder_notes(history, sum("result_root" in one for one in rounds), keys, known, panel)),
     )
     return keys, view
 
 
 def _ladder_notes(
-    history: LadderHistory, keys: Sequence[str], known: frozenset[str], panel: Sequence[str]
+    history: LadderHistory, closed: int, keys: Sequence[str], known: frozenset[str], panel: Sequence[str]
 ) -> Iterator[str]:
     """What a reader must know of a ladder, in sentences."""
     yield (
-        f"A ladder, after {history.rounds} rounds: ranks hold at every look, all of them together with certainty {CONFIDENCE:g}. An "
+        f"A ladder, after {closed} closed {'round' if closed == 1 else 'rounds'}: ranks hold at every look, all of them together with certainty {CONFIDENCE:g}. An "
         "order means: ahead on average over the rosters that both have met. Figures are over sets among those who play now; sets "
         "aimed at a pair count for the order of that pair alone."
     )

@@ -54,7 +54,7 @@ def test_a_bot_that_is_new_or_has_changed_enters_with_the_next_round(folder: Pat
     done = referee(folder, "run", "small.toml", "--rounds", "2")
     assert done.returncode == 0, done.stderr
     assert re.search(r"Round 2 is closed. Master: [0-9a-f]{64}, result root: [0-9a-f]{64}", done.stderr)
-    assert "A ladder, after 2 rounds" in done.stdout
+    assert "A ladder, after 2 closed rounds" in done.stdout
     shutil.copy(folder / "last.py", folder / "late.py")
     (folder / "small.toml").write_text((folder / "small.toml").read_text() + entry("late", "bob"))
     (folder / "chance.py").write_text(CHANCE + "# better\n")
