@@ -282,13 +282,16 @@ def canonical(record: object) -> bytes:
 
     Text that UTF-8 cannot write (of names of files in another encoding) makes the whole ASCII with escapes.
     """
+    return _canonical_of_plain(record) or _canonical_of_anything(record)
+
+
+def _canonical_of_plain(record: object) -> bytes | None:
+    """The form as orjson writes it; ``None`` where that may not be the form."""
     try:
         written = orjson.dumps(record, option=orjson.OPT_SORT_KEYS)
-    except (
-        TypeError
-    ):  # text that UTF-8 cannot write, a number beyond 64 bits, a key that is no text, values too deep in one another
-        return _canonical_of_anything(record)
-    return written if _is_plain(record) else _canonical_of_anything(record)
+    except TypeError:  # text that UTF-8 cannot write, a number beyond 64 bits, a key that is no text, too deep
+        return None
+    return written if _is_plain(record) else None
 
 
 def _canonical_of_anything(record: object) -> bytes:
@@ -326,6 +329,15 @@ def without_volatile(record: Record) -> dict[str, Any]:
 def result_digest(record: Record) -> str:
     """SHA-256 of the record without its volatile part, in hexadecimal."""
     return hashlib.sha256(canonical(without_volatile(record))).hexdigest()
+
+
+def written_record(record: Record) -> tuple[bytes, str]:
+    """What a store keeps of a record: its bytes, and its result digest. They are looked through once for what is not plain."""
+    written = _canonical_of_plain(record)
+    if written is None:
+        return canonical(record), result_digest(record)
+    part = orjson.dumps(without_volatile(record), option=orjson.OPT_SORT_KEYS)  # a part of what is plain is plain
+    return written, hashlib.sha256(part).hexdigest()
 
 
 def record_digest(record: Record) -> str:

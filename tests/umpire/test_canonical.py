@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 from enum import Enum, IntEnum, StrEnum
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 from uuid import UUID
@@ -18,7 +19,15 @@ from referee.league.store.json_text import column
 from referee.protocol import wire
 from referee.rules import Call, Kind, variant, variant_names
 from referee.umpire import record as records
-from referee.umpire.record import Record, canonical, record_digest, result_digest, seat_record, without_volatile
+from referee.umpire.record import (
+    Record,
+    canonical,
+    record_digest,
+    result_digest,
+    seat_record,
+    without_volatile,
+    written_record,
+)
 from referee.umpire.view import Turn
 from tests.league.inprocess import Garbled, Late, Lost, Player, Reply, at_random, record_of, reneges
 
@@ -169,6 +178,16 @@ def test_every_record_is_written_as_described(name: str, monkeypatch: pytest.Mon
     expected = [as_described(part) for part in parts]
     monkeypatch.setattr(records, "_canonical_of_anything", None)
     assert [canonical(part) for part in parts] == expected
+    assert [written_record(game) for game in games] == [(canonical(game), result_digest(game)) for game in games]
+
+
+@pytest.mark.parametrize("odd", [1e-05, 2**64, "\ud800", [0.1], {"a": float("inf")}])
+@pytest.mark.parametrize("place", ["rules", "volatile"])
+def test_what_is_kept_of_an_odd_record_is_canonical_too(place: str, odd: object) -> None:
+    game: Any = next(records_of("auction-pitch"))
+    game = {**game, place: {**game[place], "odd": odd}}
+    without = {key: value for key, value in without_volatile(game).items() if key != "volatile"}
+    assert written_record(game) == (as_described(game), sha256(as_described(without)).hexdigest())
 
 
 def test_the_digests_of_published_records_stand() -> None:

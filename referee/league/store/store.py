@@ -28,7 +28,7 @@ from referee.league.store.schema import (
     check_version,
     missing_facts,
 )
-from referee.umpire.record import canonical, result_digest
+from referee.umpire.record import written_record
 
 # Games come in no order of their ids. These keep the pages of the indexes at hand, and write each of them home seldom,
 # so that a game costs as much in a large store as in a small one.
@@ -299,9 +299,10 @@ class Store(Reader):
                 self._insert_game(db, number, game)
 
     def _insert_game(self, db: sqlite3.Connection, number: int, game: FinishedGame) -> None:
-        fixture, record, written = game.fixture, game.record, canonical(game.record)
+        fixture, record = game.fixture, game.record
+        written, result = written_record(record)
         key, digest = (fixture.id, game.redeal), hashlib.sha256(written).hexdigest()
-        blob, result = zlib.compress(written, _COMPRESSION), result_digest(record)
+        blob = zlib.compress(written, _COMPRESSION)
         db.execute(
             "INSERT INTO game VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             (*key, game.attempt, number, blob, digest, result, column(game.summary)),
