@@ -98,7 +98,7 @@ bench: .venv/dev.stamp ## run each benchmark; each prints its ratio to a yardsti
 
 scale: .venv/dev.stamp ## what a game costs the main process at 1,000 to 100,000 games, and what a class of forty takes
 	@$(BIN)/python benchmarks/scale.py --play-only
-	@$(BIN)/python benchmarks/forty.py
+	@$(BIN)/python benchmarks/league.py 40
 
 proof: .venv/runtime.stamp ## play the leagues that prove the sample bots, and print the proof
 	@$(BIN)/python benchmarks/proof.py

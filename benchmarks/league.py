@@ -2,7 +2,7 @@
 
     python benchmarks/league.py                                # every row, once
     python benchmarks/league.py 8-few 8-many --runs 5          # some rows, the medians of five runs
-    python benchmarks/league.py '*-many' --sets 1 --json now.json
+    python benchmarks/league.py '8-*' --sets 1 --json now.json
     python benchmarks/league.py --short                        # a few small leagues, two minutes
     python benchmarks/league.py --list
 
@@ -44,7 +44,6 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.forty import watch
 from benchmarks.wire import bare
 from referee.league.definition.shipped import shipped_folder
 
@@ -59,7 +58,8 @@ Figures = dict[str, float]
 class Row:
     """A league. ``bots`` of the kinds named, in turn; a balanced part of the tables is played, of at most ``tables`` (0: 2,000).
 
-    ``more`` is for the section [tournament].
+    ``more`` is for the section [tournament]; ``in_flight`` games at most are given to a bot at once, of ``deals`` deals at most,
+    and ``processes`` bots live at once; 0 is the default of the referee.
     """
 
     name: str
@@ -69,6 +69,9 @@ class Row:
     seats: int = 4
     workers: int = 1
     tables: int = 0
+    in_flight: int = 0
+    deals: int = 0
+    processes: int = 0
     more: str = ""
 
     @property
@@ -76,7 +79,9 @@ class Row:
         """In words."""
         workers = f", {self.workers} workers" if self.workers > 1 else ""
         tables = f", {self.tables} tables" if self.tables else ""
-        length = ", single deals" if self.more == DEALS else ""
+        length = ", single deals" if self.more == DEALS else f", {self.deals} deals at most" if self.deals else ""
+        length += f", {self.in_flight} in flight" if self.in_flight else ""
+        length += f", {self.processes} processes" if self.processes else ""
         who = " ".join(self.kinds)
         return f"{self.bots} bots ({who}), {self.sets} sets a table of {self.seats}{tables}{length}{workers}"
 
@@ -84,8 +89,10 @@ class Row:
 DEALS = 'length = "deal"\nobjective = "points"\n'
 
 ROWS = (
+    Row("1-game", 4, 8, in_flight=1),
+    Row("64-games", 4, 64, deals=8),
+    Row("256-games", 4, 256, in_flight=256, deals=8),
     Row("4-few", 4, 16),
-    Row("4-many", 4, 128),
     Row("8-few", 8, 1),
     Row("8-few-2w", 8, 1, workers=2),
     Row("8-many", 8, 3),
@@ -153,14 +160,66 @@ def make(row: Row, folder: Path, cache: Path) -> Path:
             _copied(shipped_folder("sample_bots") / "python" / kind, own, number)
     path = folder / "league.toml"
     tables = f"max_tables = {row.tables}\n" if row.tables else ""
+    rules = f"[rules]\nmax_deals = {row.deals}\n" if row.deals else ""
+    wanted = {"max_in_flight": row.in_flight, "max_processes": row.processes}
+    limits = "[limits]\n" + "".join(f"{name} = {most}\n" for name, most in wanted.items() if most)
     path.write_text(
         f'[tournament]\nname = "{row.name}"\nvariant = "auction-pitch"\nseats = {row.seats}\n{row.more}'
-        f'[schedule]\nsets = {row.sets}\nseed = "bench"\n{tables}[[bots]]\nbots_from = "submissions/*"\n'
+        f'[schedule]\nsets = {row.sets}\nseed = "bench"\n{tables}{rules}{limits}[[bots]]\nbots_from = "submissions/*"\n'
     )
     return path
 
 
 # Measuring.
+
+
+@dataclass
+class Peak:
+    """The most that was seen at any one time. ``bots``: processes below the referee."""
+
+    mib: float = 0.0
+    referee_mib: float = 0.0
+    bots: int = 0
+
+
+def tree(root: int) -> list[int]:
+    """The processes that descend from one, itself first."""
+    children: dict[int, list[int]] = {}
+    for entry in os.scandir("/proc"):
+        if entry.name.isdigit():
+            try:
+                parent = int(Path(entry.path, "stat").read_text().rpartition(")")[2].split()[1])
+            except (OSError, ValueError, IndexError):
+                continue
+            children.setdefault(parent, []).append(int(entry.name))
+    found = [root]
+    for pid in found:
+        found += children.get(pid, [])
+    return found
+
+
+def memory_mib(pid: int) -> float:
+    """Memory of a process in MiB, what it shares divided among those that share it."""
+    try:
+        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+            if line.startswith("Pss:"):
+                return int(line.split()[1]) / 1024
+    except (OSError, ValueError):
+        pass
+    return 0.0
+
+
+def watch(process: "subprocess.Popen[str]") -> Peak:
+    """Looks at the tree of a process until it ends."""
+    peak = Peak()
+    while process.poll() is None:
+        pids = tree(process.pid)
+        each = [memory_mib(pid) for pid in pids]
+        peak.mib = max(peak.mib, sum(each))
+        peak.referee_mib = max(peak.referee_mib, each[0])
+        peak.bots = max(peak.bots, len(pids) - 1)
+        time.sleep(1.0)  # to look at a hundred processes takes time of its own
+    return peak
 
 
 def yardstick() -> tuple[float, float]:
@@ -313,13 +372,19 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=1, help="of each row, all rows in turn; medians are printed")
     parser.add_argument("--sets", type=int, default=0, help="sets a table, instead of what the row has")
     parser.add_argument("--workers", type=int, default=0, help="instead of what the row has")
+    parser.add_argument("--processes", type=int, default=0, help="max_processes of the definition")
     parser.add_argument("--sandbox", default="auto", help="as of referee run")
     parser.add_argument("--short", action="store_true", help="a few small leagues")
     parser.add_argument("--json", type=Path, help="write every run to this file")
     parser.add_argument("--list", action="store_true", help="name the rows and end")
     options = parser.parse_args()
     rows = [
-        replace(row, sets=options.sets or row.sets, workers=options.workers or row.workers)
+        replace(
+            row,
+            sets=options.sets or row.sets,
+            workers=options.workers or row.workers,
+            processes=options.processes or row.processes,
+        )
         for row in chosen(SHORT if options.short else ROWS, options.rows)
     ]
     if options.list:
@@ -330,17 +395,14 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the league that runs is ended too
     with tempfile.TemporaryDirectory(prefix="league-") as cache:
         rows = buildable(rows, Path(cache), print)
+        named = {row.name: row for row in rows}
         for _ in range(options.runs):
             for row in rows:
                 run = played(row, ("--sandbox", options.sandbox), Path(cache))
                 found.setdefault(row.name, []).append(run)
                 print(f"{row.what}: {run['rate']:,.0f} decisions/s, {run['ratio']:.2f} x bare", file=sys.stderr)
                 if options.json:
-                    named = [
-                        {"row": name, "what": next(r.what for r in rows if r.name == name), "runs": runs}
-                        for name, runs in found.items()
-                    ]
-                    options.json.write_text(json.dumps({"machine": began, "rows": named}, indent=1) + "\n")
+                    options.json.write_text(json.dumps(written(found, named, began), indent=1) + "\n")
     if not found:
         return
     print("\n".join(table(found)))
@@ -349,8 +411,29 @@ def main() -> None:
         f"bare stream: {statistics.median(run['bare'] for run in yardsticks):,.0f} messages a second, "
         f"{statistics.median(run['bare_us'] for run in yardsticks):,.0f} us of processor time each, both sides"
     )
-    if (parts := fit(found, {row.name: row for row in rows})) is not None:
+    if (parts := fit(found, named)) is not None:
         print(f"processor time: {parts[0]:.2f} ms a message + {parts[1]:.0f} us a turn + {parts[2]:.2f} s a start")
+
+
+def written(
+    found: Mapping[str, Sequence[Figures]], rows: Mapping[str, Row], began: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What ``--json`` writes: the machine, the fit, and of each row every run and the medians."""
+    parts = fit(found, rows)
+    return {
+        "machine": dict(began),
+        "fit": None if parts is None else dict(zip(("message_ms", "turn_us", "start_s"), parts, strict=True)),
+        "rows": [
+            {
+                "row": name,
+                "what": rows[name].what,
+                "plain": rows[name].kinds == ("plain",),
+                "median": {key: statistics.median(run[key] for run in runs) for key in runs[0]},
+                "runs": list(runs),
+            }
+            for name, runs in found.items()
+        ],
+    }
 
 
 if __name__ == "__main__":

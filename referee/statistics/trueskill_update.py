@@ -158,7 +158,15 @@ def _compare(precisions: list[float], products: list[float], margins: Sequence[f
             # It was above the margin, or within it.
             free_p, free_t = here_p - cut_p[place], here_t - cut_t[place]
             root = sqrt(free_p)
-            shift, shrink = (_within if tied[place] else _above)(free_t / root, margins[place] * root)
+            if tied[place]:
+                shift, shrink = _within(free_t / root, margins[place] * root)
+            else:
+                beyond = free_t / root - margins[place] * root
+                chance = _below(beyond)
+                shift = _PEAK * exp(-(beyond**2 / 2)) / chance if chance else -beyond
+                shrink = shift * (shift + beyond)
+                if not 0 < shrink < 1:
+                    raise FloatingPointError(_BEYOND_FLOATS)
             rest = 1.0 - shrink
             next_p, next_t = free_p / rest, (free_t + root * shift) / rest
             cut_p[place], cut_t[place] = next_p + cut_p[place] - here_p, next_t + cut_t[place] - here_t
@@ -198,19 +206,8 @@ def _compare(precisions: list[float], products: list[float], margins: Sequence[f
 # The normal distribution cut off: what a comparison shifts the mean by, and by how much it shrinks the variance.
 
 
-def _above(at: float, margin: float) -> Normal:
-    """Above the margin; ``at`` is where it was expected. Raises FloatingPointError where that is too improbable."""
-    beyond = at - margin
-    chance = _below(beyond)
-    shift = _density(beyond) / chance if chance else -beyond
-    shrink = shift * (shift + beyond)
-    if 0 < shrink < 1:
-        return shift, shrink
-    raise FloatingPointError(_BEYOND_FLOATS)
-
-
 def _within(at: float, margin: float) -> Normal:
-    """Within the margin on both sides; else as ``_above``."""
+    """Within the margin on both sides, and ``at`` is where it was expected. Raises FloatingPointError where that is too improbable."""
     distance = abs(at)
     upper, lower = margin - distance, -margin - distance
     chance = _below(upper) - _below(lower)
