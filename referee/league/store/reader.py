@@ -4,7 +4,6 @@ import contextlib
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -184,9 +183,9 @@ class Reader:
     def parts(self) -> Iterator[tuple[str, Iterator[Mapping[str, Any]]]]:
         """All that the record root is taken of but the facts of the league: name and lines of each part, as exported."""
         yield "entrants", (entrant_line(key, about) for key, about in self.entrants().items())
-        yield "sets", map(asdict, self.sets())
-        yield "fixtures", map(asdict, self.fixtures())
-        yield "games", map(asdict, map(_game, self._db.execute(f"{_GAME} ORDER BY g.number")))
+        yield "sets", _lines(SetRow, self.sets())
+        yield "fixtures", _lines(FixtureRow, self.fixtures())
+        yield "games", _lines(GameRow, map(_game, self._db.execute(f"{_GAME} ORDER BY g.number")))
         yield "rulings", self.every_ruling()
         yield "attempts", self.attempts()
         yield "faults", self._rows(f"SELECT {', '.join(field_names(FaultLine))} FROM fault ORDER BY id")  # noqa: S608
@@ -236,6 +235,12 @@ class Reader:
         for start in range(0, len(names), _AT_ONCE):
             some = names[start : start + _AT_ONCE]
             yield from self._db.execute(f"{query} ({', '.join('?' * len(some))})", some)
+
+
+def _lines(kind: type, rows: Iterable[object]) -> Iterator[dict[str, Any]]:
+    """Rows as lines of an export; what a row holds is in its line too, not copied as ``asdict`` would."""
+    names = field_names(kind)
+    return ({name: getattr(row, name) for name in names} for row in rows)
 
 
 def _set(row: Sequence[Any]) -> SetRow:
