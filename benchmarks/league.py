@@ -83,7 +83,7 @@ class Row:
         length += f", {self.in_flight} in flight" if self.in_flight else ""
         length += f", {self.processes} processes" if self.processes else ""
         who = " ".join(self.kinds)
-        return f"{self.bots} bots ({who}), {self.sets} sets a table of {self.seats}{tables}{length}{workers}"
+        return f"{self.bots} bots ({who}), {self.sets} {'sets' if self.sets > 1 else 'set'} a table of {self.seats}{tables}{length}{workers}"
 
 
 DEALS = 'length = "deal"\nobjective = "points"\n'
@@ -100,6 +100,7 @@ ROWS = (
     Row("12-few", 12, 6, tables=12),
     Row("40", 40, 1),
     Row("40-2w", 40, 1, workers=2),
+    Row("class", 40, 1, deals=8),
     Row("careful", 4, 64, ("careful",)),
     Row("go", 8, 1, ("go",)),
     Row("go-2w", 8, 1, ("go",), workers=2),

@@ -4,7 +4,7 @@
     python docs/generate.py --check    only say which pages are out of date; exit 1 if any is
 
 A page holds such a part between ``<!-- generated: NAME -->`` and ``<!-- end of generated: NAME -->``; the pages under
-``docs/variants`` are written as a whole. ``tests/test_docs.py`` checks every one.
+``docs/variants`` and the plot of ``performance.md`` are written as a whole. ``tests/test_docs.py`` checks every one.
 """
 
 import re
@@ -17,6 +17,7 @@ DOCS: Final = Path(__file__).resolve().parent
 sys.path.insert(0, str(DOCS))
 
 from _commands import commands  # noqa: E402  # beside this file
+from _performance import PLOT, decision_fit, decision_plot, decision_time  # noqa: E402
 from _protos import messages  # noqa: E402
 
 from referee.cli.exits import EXIT_CODES  # noqa: E402
@@ -362,6 +363,8 @@ PARTS: Final = {
     "messages": messages,
     "commands": commands,
     "exit-codes": exit_codes,
+    "decision-time": decision_time,
+    "decision-fit": decision_fit,
 }
 """What can stand between two markers, by name."""
 
@@ -369,6 +372,7 @@ PARTS: Final = {
 def pages() -> dict[Path, str]:
     """Every page that is written wholly or in part, with the text that it should have."""
     found = {DOCS / "variants" / f"{name}.md": variant_page(name) for name in variant_names()}
+    found[PLOT] = decision_plot()
     for path in sorted(DOCS.glob("*.md")):
         text = path.read_text("utf-8")
         if PART.search(text):

@@ -1,10 +1,11 @@
 """What the benchmarks work out from what they measure, and that the leagues of ``benchmarks/league.py`` can be run."""
 
+import json
 from pathlib import Path
 
 import pytest
 
-from benchmarks.league import ROWS, SHORT, Figures, Row, chosen, fit, make, table
+from benchmarks.league import ROWS, SHORT, Figures, Row, chosen, fit, make, table, written
 from referee.league.definition.definition import load_definition
 from referee.league.entrants.roster import enter
 from referee.league.schedule.formats import plan
@@ -55,6 +56,18 @@ def test_rows_are_chosen_by_pattern_and_a_name_that_is_none_is_refused() -> None
         chosen(ROWS, ["7"])
     names = [row.name for row in (*ROWS, *SHORT)]
     assert len(set(names)) == len(names)
+
+
+def test_the_figures_of_the_documentation_are_of_rows_that_can_be_run_again() -> None:
+    file = json.loads((Path(__file__).parents[1] / "docs/performance.json").read_text())
+    rows = {row.name: row for row in ROWS}
+    assert {row["row"] for row in file["rows"]} >= {"1-game", "64-games", "256-games", "8-few", "class"}
+    for row in file["rows"]:
+        assert row["what"] == rows[row["row"]].what, f"measure it again: benchmarks/league.py {row['row']}"
+    known = {name: rows[name] for name in (row["row"] for row in file["rows"])}
+    again = written({row["row"]: row["runs"] for row in file["rows"]}, known, file["machine"])
+    assert again["rows"] == file["rows"]
+    assert again["fit"] == pytest.approx(file["fit"], rel=1e-6)
 
 
 def test_the_table_shows_medians() -> None:
