@@ -111,7 +111,7 @@ def run(bot: Bot | Choose, *, receipts: str | None = None) -> NoReturn:
     the file that REFEREE_RECEIPTS names, or over tcp and tls ``leagues/NAME.receipts``.
     """
     try:
-        from referee.bot._dial import serve  # here, for it loads gRPC, which a test of a bot has no use for
+        from referee.bot._dial import serve  # here, for a test of a bot has no use for it
 
         player, choose = (bot, bot.choose) if isinstance(bot, Bot) else (Bot(), bot)
         code = serve(player, choose, receipts=receipts)
