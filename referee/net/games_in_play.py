@@ -48,17 +48,23 @@ class GameObserver:
 
 
 class GamesInPlay:
-    """All games of a process. ``touched`` holds the sessions that may have something to send since it was emptied."""
+    """All games of a process. ``touched`` holds the sessions that may have something to send since it was emptied.
+
+    ``observer`` is told of every game that has none of its own.
+    """
 
     def __init__(self, observer: GameObserver | None = None) -> None:
         self.touched: set[TurnSession] = set()
         self.seated: dict[Umpire, Sequence[Player]] = {}
         self._observer = observer or GameObserver()
+        self._observers: dict[Umpire, GameObserver] = {}
         self._local: deque[tuple[Umpire, Turn, InProcessPlayer]] = deque()
 
-    def open(self, umpire: Umpire, players: Sequence[Player]) -> None:
-        """Seats the players (by seat) and starts the game."""
+    def open(self, umpire: Umpire, players: Sequence[Player], observer: GameObserver | None = None) -> None:
+        """Seats the players (by seat) and starts the game, of which its ``observer`` is told."""
         self.seated[umpire] = players
+        if observer is not None:
+            self._observers[umpire] = observer
         for chair, player in zip(umpire.spec.chairs, players, strict=True):
             if isinstance(player, TurnSession):
                 player.enter_game()
@@ -146,7 +152,7 @@ class GamesInPlay:
         if isinstance(player, TurnSession):
             player.tell(ruling_message(ruling, umpire.spec.chairs[ruling.seat]))
             self.touched.add(player)
-        self._observer.ruled(umpire, ruling)
+        self._observers.get(umpire, self._observer).ruled(umpire, ruling)
 
     def _tell_deal(self, umpire: Umpire, players: Sequence[Player], closed: DealClosed) -> None:
         for chair, player in zip(umpire.spec.chairs, players, strict=True):
@@ -158,7 +164,7 @@ class GamesInPlay:
         for player in self.seated.pop(umpire):
             if isinstance(player, TurnSession):
                 player.leave_game()
-        record = self._observer.finished(umpire)
+        record = self._observers.pop(umpire, self._observer).finished(umpire)
         if record is None or not isinstance(closed, GameClosed):
             return
         digest = ""

@@ -309,7 +309,7 @@ def test_a_stall_excuses_nobody_twice_in_one_game(tmp_path: Path) -> None:
         connections = [new_connection(plan, leg._games_in_play, key, 0) for key in game.seats]
         umpire = Umpire(plan.spec(game, 1), partial(plan.pack, game), iter(range(1, 99)).__next__, fallback_move)
         leg._plans[umpire], leg._load = game, dict.fromkeys([(key, 0) for key in game.seats], 1)
-        leg._games_in_play.open(umpire, [connection.session for connection in connections])
+        leg._games_in_play.open(umpire, [connection.session for connection in connections], leg)
         return leg, umpire, connections
 
     async def story() -> None:

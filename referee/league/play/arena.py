@@ -14,16 +14,14 @@ from referee.league.plan import LeaguePlan
 from referee.league.play.event_sink import EventSink
 from referee.league.play.run_figures import RunFigures
 from referee.net.connection import REMOTE_LATENCY_US, BotConnection, JoinTerms
-from referee.net.games_in_play import GameObserver, GamesInPlay
+from referee.net.games_in_play import GamesInPlay
 from referee.net.listening import check_certificate
 from referee.net.server import Endpoint, GameServer, ServerObserver, monotonic_us
 from referee.net.supervisor import RemoteSupervisor, Supervisor, SupervisorObserver
 from referee.protocol import wire
 from referee.protocol.translate import rule_set_message
 from referee.sandbox.processor_time import UsageMeter
-from referee.umpire.events import Ruling
 from referee.umpire.faults import Fault
-from referee.umpire.record import Record
 from referee.umpire.umpire import Umpire
 
 Slot = tuple[str, int]
@@ -36,7 +34,7 @@ OBJECTIVES = {
 }
 
 
-class ArenaObserver(GameObserver):
+class ArenaObserver:
     """Is told what happens in an arena: a leg that is being played there."""
 
     def plays(self, umpire: Umpire) -> bool:  # noqa: ARG002
@@ -54,17 +52,17 @@ class ArenaObserver(GameObserver):
         return True
 
 
-class Arena(GameObserver, ServerObserver, SupervisorObserver):
+class Arena(ServerObserver, SupervisorObserver):
     """The games in play and the endpoints of one event loop. ``open`` it, play legs, then ``close`` it.
 
-    It outlives its legs, so it is what games in play, server and supervisors report to, and it passes on what belongs to a
+    It outlives its legs, so it is what server and supervisors report to, and it passes on what belongs to a
     leg that is being played, from its ``begin`` to its ``end``. Several may be at a time.
     """
 
     def __init__(self, plan: LeaguePlan, event_sink: EventSink) -> None:
         """``event_sink`` is told of faults of remote entrants, of where they are expected, and of wrong tokens."""
         self.plan, self._event_sink = plan, event_sink
-        self.games_in_play = GamesInPlay(self)
+        self.games_in_play = GamesInPlay()
         share = -(-plan.asked_at_once // plan.sharers)
         self.server = GameServer(self.games_in_play, share, self, sharers=plan.sharers)
         self.remote: dict[Slot, RemoteSupervisor] = {}
@@ -125,22 +123,11 @@ class Arena(GameObserver, ServerObserver, SupervisorObserver):
         del self._supervisors[supervisor]
         self.server.dismiss(supervisor.connection)
 
-    # What games in play, server and supervisors tell.
-
-    def _leg_of(self, umpire: Umpire) -> ArenaObserver:
-        return next(leg for leg in self._legs if leg.plays(umpire))
-
-    def finished(self, umpire: Umpire) -> Record | None:
-        """Its leg keeps its record."""
-        return self._leg_of(umpire).finished(umpire)
-
-    def ruled(self, umpire: Umpire, ruling: Ruling) -> None:
-        """Its leg reports it."""
-        self._leg_of(umpire).ruled(umpire, ruling)
+    # What server and supervisors tell.
 
     def may_replay(self, connection: BotConnection, umpire: Umpire) -> bool:
-        """Its leg knows."""
-        return self._leg_of(umpire).may_replay(connection, umpire)
+        """The leg of the game knows."""
+        return next(leg for leg in self._legs if leg.plays(umpire)).may_replay(connection, umpire)
 
     def wrong_tokens(self, sentence: str) -> None:
         """No leg's business."""

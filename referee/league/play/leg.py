@@ -21,6 +21,7 @@ from referee.league.plan import GamePlan, LeaguePlan
 from referee.league.play.arena import Arena, ArenaObserver, Slot, new_connection, send_off
 from referee.league.play.event_sink import EventSink
 from referee.net.connection import BotConnection
+from referee.net.games_in_play import GameObserver
 from referee.net.server import local_address
 from referee.net.supervisor import LocalSupervisor, RemoteSupervisor, Supervisor, SupervisorObserver
 from referee.sandbox.command import Command
@@ -51,7 +52,7 @@ def _keeps_all(_games: Sequence[GamePlan]) -> None:
     """Whoever gives a leg all the time that it needs hears of no games that are left."""
 
 
-class Leg(ArenaObserver, SupervisorObserver):
+class Leg(GameObserver, ArenaObserver, SupervisorObserver):
     """One leg. ``play`` returns when every game is over, or soon after ``stop`` was set.
 
     The event sink is told of a game before any bot is, by ``begin``. What has not begun yet can be taken back: by
@@ -217,7 +218,7 @@ class Leg(ArenaObserver, SupervisorObserver):
             spec = self.plan.spec(game, next(self._turn_ids))
             umpire = Umpire(spec, partial(self.plan.pack, game), self._turn_ids.__next__, fallback_move)
             self._plans[umpire] = game
-            self._games_in_play.open(umpire, [self._supervisors[slot].connection.session for slot in slots])
+            self._games_in_play.open(umpire, [self._supervisors[slot].connection.session for slot in slots], self)
 
     def _ready(self) -> list[GamePlan]:
         """Takes the games out of the queue that can start now, and counts them among what their bots have to do."""
