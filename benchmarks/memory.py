@@ -13,8 +13,8 @@ from pathlib import Path
 from referee.deals import deal_key, seeded_master, shuffle
 from referee.league.play.leg import random_ids
 from referee.league.standings import summarise
-from referee.net.connection import TurnSession
 from referee.net.games_in_play import GameObserver, GamesInPlay
+from referee.net.open_turns import TurnSession
 from referee.protocol import wire
 from referee.rules import variant
 from referee.umpire.events import GameSpec

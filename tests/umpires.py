@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Any, Final
 
-from referee.net.connection import PendingTurn
 from referee.net.games_in_play import GameObserver, GamesInPlay
+from referee.net.open_turns import PendingTurn
 from referee.protocol import wire
 from referee.protocol.translate import move_message
 from referee.rules import variant

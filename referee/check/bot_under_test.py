@@ -13,9 +13,10 @@ from google.protobuf.message import DecodeError
 
 from referee.check.perturbations import Perturbation, perturbation_joined
 from referee.check.results import about_bytes
-from referee.net.connection import BotConnection, BotStream, JoinTerms, TurnAnswer, TurnSession
+from referee.net.connection import BotConnection, BotStream, JoinTerms
 from referee.net.games_in_play import GamesInPlay
 from referee.net.http2 import RpcCall
+from referee.net.open_turns import TurnAnswer, TurnSession
 from referee.net.server import GameServer, monotonic_us
 from referee.net.supervisor import GRACE_SECONDS, LocalSupervisor, Loss, Supervisor, SupervisorObserver
 from referee.protocol import wire

@@ -17,8 +17,8 @@ from referee.check.position import GamePrefix, Position, Setting, seat_at, snaps
 from referee.check.requirements import breakable
 from referee.check.results import Cause, answer_is_legal, causes_of
 from referee.deals import deal_key, shuffle
-from referee.net.connection import PendingTurn, Timeout, TurnAnswer, TurnSession
 from referee.net.games_in_play import Choose, GameObserver, GamesInPlay, InProcessPlayer, Player
+from referee.net.open_turns import PendingTurn, Timeout, TurnAnswer, TurnSession
 from referee.protocol.translate import Malformed, game_started
 from referee.rules import Action, Game, RuleSet, Violation
 from referee.umpire.events import DealClosed, GameClosed, Output, Ruled, Voided

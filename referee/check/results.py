@@ -13,7 +13,7 @@ from google.protobuf.message import DecodeError
 from referee.cards import SUITS
 from referee.check.position import GamePrefix, Position
 from referee.check.requirements import Requirement, Requirements, key_of
-from referee.net.connection import TurnAnswer
+from referee.net.open_turns import TurnAnswer
 from referee.protocol import wire
 from referee.protocol.translate import Malformed, read_move
 from referee.rules import Action, Deal, Kind

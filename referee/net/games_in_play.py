@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from referee.net.connection import Timeout, TurnAnswer, TurnSession
+from referee.net.open_turns import Timeout, TurnAnswer, TurnSession
 from referee.protocol.translate import Malformed, deal_over, game_over, game_started, receipt, ruling_message
 from referee.rules import Action
 from referee.umpire.events import Ask, DealClosed, GameClosed, Output, Ruled, Ruling, Voided

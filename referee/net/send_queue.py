@@ -8,7 +8,7 @@ of them may bring it more. No I/O and no clock: time is an argument, in microsec
 from heapq import nsmallest
 from typing import Final
 
-from referee.net.connection import TurnSession
+from referee.net.open_turns import TurnSession
 
 AT_ONCE: Final = 2
 """While the referee waits, so many quick bots are kept at work: the answers of one are judged while another computes."""

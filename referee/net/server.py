@@ -18,17 +18,11 @@ from urllib.parse import unquote
 
 from google.protobuf.message import DecodeError
 
-from referee.net.asking_limit import AskingLimit, ProcessorDemand
-from referee.net.connection import (
-    MAX_MESSAGE_BYTES,
-    BotConnection,
-    BotStream,
-    ConnectionObserver,
-    ConnectionState,
-    TurnSession,
-)
+from referee.net.asked_at_once import AskingLimit, ProcessorDemand
+from referee.net.connection import MAX_MESSAGE_BYTES, BotConnection, BotStream, ConnectionObserver, ConnectionState
 from referee.net.games_in_play import GamesInPlay
 from referee.net.http2 import Budget, CallHandler, Http2Connection, Http2Server, Http2Service, RpcCall, Status
+from referee.net.open_turns import TurnSession
 from referee.net.send_queue import PAUSE_US, SendQueue, quick
 from referee.net.stalls import Cause, PressureSample, Stall, cause_of, crowding, guilty_of, waits
 from referee.protocol import wire

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
-from referee.net.connection import START_SECONDS, STARTS_MOST, BotConnection, ConnectionObserver, TurnSession
+from referee.net.connection import START_SECONDS, STARTS_MOST, BotConnection, ConnectionObserver
+from referee.net.open_turns import TurnSession
 from referee.protocol import wire
 from referee.sandbox.exit_status import ExitStatus
 from referee.sandbox.launch import BotProcess, LaunchError, SandboxError

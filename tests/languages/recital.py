@@ -12,8 +12,9 @@ from typing import Final
 
 from referee.check.bot_under_test import BotObserver, LocalCheckSupervisor
 from referee.league.entrants.bot_source import BotSource
-from referee.net.connection import BotConnection, JoinTerms, Timeout, TurnAnswer, TurnSession
+from referee.net.connection import BotConnection, JoinTerms
 from referee.net.games_in_play import GamesInPlay
+from referee.net.open_turns import Timeout, TurnAnswer, TurnSession
 from referee.net.server import GameServer, monotonic_us
 from referee.net.supervisor import Loss
 from referee.protocol import wire

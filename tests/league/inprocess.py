@@ -26,7 +26,7 @@ from referee.league.play.runner import Runner, RunOutcome
 from referee.league.schedule.formats import plan
 from referee.league.schedule.schedule import Schedule
 from referee.league.store import Store
-from referee.net.connection import _without_id
+from referee.net.open_turns import _without_id
 from referee.protocol import wire
 from referee.protocol.translate import Malformed, read_move
 from referee.rules import Action, Kind

@@ -5,7 +5,8 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any, Final
 
-from referee.net.connection import BotConnection, BotStream, JoinTerms, TurnSession
+from referee.net.connection import BotConnection, BotStream, JoinTerms
+from referee.net.open_turns import TurnSession
 from referee.net.supervisor import LocalSupervisor, RemoteSupervisor, SupervisorObserver
 from referee.protocol import wire
 from referee.sandbox.exit_status import ExitStatus

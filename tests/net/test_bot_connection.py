@@ -14,8 +14,8 @@ from referee.net.connection import (
     BotStream,
     ConnectionObserver,
     JoinTerms,
-    TurnAnswer,
 )
+from referee.net.open_turns import TurnAnswer
 from referee.protocol import wire
 from referee.rules.conduct_clauses import STRAYS
 from referee.umpire.faults import Fault

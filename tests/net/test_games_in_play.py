@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from referee.net.connection import PendingTurn, Timeout, TurnAnswer, TurnSession
 from referee.net.games_in_play import InProcessPlayer
+from referee.net.open_turns import PendingTurn, Timeout, TurnAnswer, TurnSession
 from referee.protocol import wire
 from referee.protocol.translate import Malformed
 from referee.umpire.fallback_player import fallback_move

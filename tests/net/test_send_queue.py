@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from referee.net.connection import TurnSession
+from referee.net.open_turns import TurnSession
 from referee.net.send_queue import AT_ONCE, LONGEST_US, PAUSE_US, QUICK_US, SendQueue, enough, quick
 from referee.umpire.view import Turn
 from tests.helpers import seeded

@@ -249,7 +249,7 @@ def test_an_error_while_a_message_is_made_spoils_its_games_and_the_bot_plays_on(
             await say(call, JOIN)
             await hear(call)
             with monkeypatch.context() as patched:
-                patched.setattr("referee.net.connection.add_turn", fails)
+                patched.setattr("referee.net.open_turns.add_turn", fails)
                 served.deal(1, connection, connection)
                 served.deal(2, connection, other)  # the other one's turn
                 await until(lambda: bool(served.book.void))

@@ -1,6 +1,6 @@
 """A bot's session on a clock of its own: what is sent when, what is charged, and what silence means."""
 
-from referee.net.connection import PendingTurn, Timeout, TurnAnswer, TurnSession
+from referee.net.open_turns import PendingTurn, Timeout, TurnAnswer, TurnSession
 from referee.protocol import wire
 from referee.protocol.translate import Malformed
 from referee.rules.conduct_clauses import STRAYS

@@ -8,7 +8,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from referee.net.connection import TurnAnswer, TurnSession
+from referee.net.open_turns import TurnAnswer, TurnSession
 from referee.protocol import wire
 from referee.umpire.faults import Fault
 from referee.umpire.umpire import Umpire

@@ -13,8 +13,9 @@ from google.protobuf.message_factory import GetMessageClass
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase
 
-from referee.net.connection import BotConnection, JoinTerms, TurnAnswer
+from referee.net.connection import BotConnection, JoinTerms
 from referee.net.games_in_play import GamesInPlay
+from referee.net.open_turns import TurnAnswer
 from referee.net.server import SERVICE, GameServer, monotonic_us
 from referee.protocol import wire
 from tests.program import PATIENCE

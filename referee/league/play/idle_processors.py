@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from referee.net.asking_limit import ProcessorDemand
+from referee.net.asked_at_once import ProcessorDemand
 from referee.sandbox.processor_time import UsageMeter, scheduled
 
 _OWN_MOST: Final = 0.5

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import pytest
 
-from referee.net.asking_limit import A_PROCESSOR, THINKS_US, AskingLimit, ProcessorDemand
+from referee.net.asked_at_once import A_PROCESSOR, THINKS_US, AskingLimit, ProcessorDemand
 from referee.net.connection import BotConnection
 from referee.net.server import monotonic_us
 from referee.protocol import wire
