@@ -149,7 +149,10 @@ def _built_go(folder: Path) -> Path:
 
 
 def make(row: Row, folder: Path, cache: Path) -> Path:
-    """Writes the bots and the definition of a row; returns its path. ``cache`` keeps what is built for several rows."""
+    """Writes the bots and the definition of a row; returns its path. ``cache`` keeps what is built for several rows.
+
+    By two workers the same league is played, to the last card, for packs follow from its name and seed.
+    """
     for number in range(row.bots):
         own, kind = folder / "submissions" / f"bot{number:02}", row.kinds[number % len(row.kinds)]
         own.mkdir(parents=True)
@@ -165,7 +168,7 @@ def make(row: Row, folder: Path, cache: Path) -> Path:
     wanted = {"max_in_flight": row.in_flight, "max_processes": row.processes}
     limits = "[limits]\n" + "".join(f"{name} = {most}\n" for name, most in wanted.items() if most)
     path.write_text(
-        f'[tournament]\nname = "{row.name}"\nvariant = "auction-pitch"\nseats = {row.seats}\n{row.more}'
+        f'[tournament]\nname = "{row.name.removesuffix("-2w")}"\nvariant = "auction-pitch"\nseats = {row.seats}\n{row.more}'
         f'[schedule]\nsets = {row.sets}\nseed = "bench"\n{tables}{rules}{limits}[[bots]]\nbots_from = "submissions/*"\n'
     )
     return path

@@ -50,6 +50,14 @@ def test_the_league_of_a_row_is_what_its_name_says(row: Row, tmp_path: Path) -> 
     assert {len(one) for one in tables} == {row.seats}
 
 
+def test_two_workers_play_the_same_league(tmp_path: Path) -> None:
+    for row in (*ROWS, *SHORT):
+        if row.workers > 1 and "go" not in row.kinds:
+            alone = next(one for one in (*ROWS, *SHORT) if one.name == row.name.removesuffix("-2w"))
+            both = [make(one, tmp_path / one.name, tmp_path).read_text() for one in (row, alone)]
+            assert both[0] == both[1]
+
+
 def test_rows_are_chosen_by_pattern_and_a_name_that_is_none_is_refused() -> None:
     assert [row.name for row in chosen(ROWS, ["8-few*", "40"])] == ["8-few", "8-few-2w", "40"]
     with pytest.raises(SystemExit, match="no row is called 7"):
