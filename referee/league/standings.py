@@ -322,7 +322,8 @@ def _ladder_notes(
     yield (
         f"A ladder, after {closed} closed {'round' if closed == 1 else 'rounds'}: ranks hold at every look, all of them together with certainty {CONFIDENCE:g}. An "
         "order means: ahead on average over the rosters that both have met. Figures are over sets among those who play now; sets "
-        "aimed at a pair count for the order of that pair alone."
+        "aimed at a pair count for the order of that pair alone. The intervals of the measure and of panel points hold at every "
+        "look of each by itself; those of the rating, and of the cross-table, are for a league of fixed length."
     )
     waiting = [key for key in keys if key not in known]
     if waiting:
