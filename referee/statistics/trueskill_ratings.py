@@ -1,22 +1,24 @@
-"""TrueSkill ratings (Herbrich, Minka and Graepel 2007): the fold over games; one game is :mod:`referee.statistics.trueskill_update`.
+"""TrueSkill ratings (Herbrich, Minka and Graepel 2006), by the ``trueskill`` package and nowhere else.
 
 Settings, and why: ``tau = 0``, because a bot in a version does not change, so nothing may keep its sigma up. Draw
-probability 0.10, fixed and reported: 0 would make each tie widen sigma without a word. All else as usual (mu 25, sigma 25/3,
-beta 25/6).
+probability 0.10, fixed and reported: 0 would make each tie widen sigma without a word. All else as the package has it
+(mu 25, sigma 25/3, beta 25/6).
 
 Updates run in schedule order, and the order matters: the same results in another order give other numbers. Sigma knows
 nothing of the correlation of games inside a set. So these ratings are for show; ranks and intervals come from elsewhere
 (:mod:`referee.statistics.ranks`, :mod:`referee.statistics.bootstrap`).
+
+The package is imported on first use only: it costs start-up time that ``referee --help`` should not pay.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import isfinite
-from typing import Final
+from typing import Any, Final
 
 from referee.statistics.results import GameSet, PlayedGame
-from referee.statistics.trueskill_update import START, Normal, deviation_of, mean_of, updated
 
 DRAW_PROBABILITY: Final = 0.10
 TAU: Final = 0.0
@@ -41,7 +43,7 @@ class Skill:
 class SkillTable:
     """Skills by entrant key, the settings that made them, and what was left out.
 
-    ``skipped``: games that could not be rated; ``notes``: the first few of them, in words.
+    ``skipped``: games that the package could not rate; ``notes``: the first few of them, in words.
     """
 
     skills: Mapping[str, Skill]
@@ -58,7 +60,8 @@ class SkillRater:
     """
 
     def __init__(self, entrants: Iterable[str] = ()) -> None:
-        self._ratings: dict[str, Normal] = dict.fromkeys(entrants, START)
+        self._environment = _environment()
+        self._ratings: dict[str, Any] = {key: self._environment.create_rating() for key in entrants}
         self._games: Counter[str] = Counter()
         self._skipped = 0
         self._notes: list[str] = []
@@ -69,21 +72,26 @@ class SkillRater:
             self._add_game(game, number)
 
     def _add_game(self, game: PlayedGame, number: int) -> None:
-        sides, places = _sides(game)
-        rated = [[self._ratings.setdefault(key, START) for key in side] for side in sides]
+        groups, places = _teams(game)
+        rated = [{key: self._rating_of(key) for key in side} for side in groups]
         try:
-            after = updated(rated, places, _weights(sides))
-            fault = "" if _all_finite(after) else "a rating is not finite"
+            updated = self._environment.rate(rated, places, weights=_weights(groups))
+            fault = "" if _all_finite(updated) else "a rating is not finite"
         except ArithmeticError as error:
             # FloatingPointError where a result is all but impossible under the ratings so far; other arithmetic errors
-            # mean the same. The ratings from before the game stand.
+            # of the package mean the same. The ratings from before the game stand.
             fault = str(error)
         if fault:
             self._skip(game, number, fault)
             return
-        for side, skills in zip(sides, after, strict=True):
-            self._ratings.update(zip(side, skills, strict=True))
+        for side in updated:
+            self._ratings.update(side)
             self._games.update(side.keys())
+
+    def _rating_of(self, key: str) -> Any:
+        if key not in self._ratings:
+            self._ratings[key] = self._environment.create_rating()
+        return self._ratings[key]
 
     def _skip(self, game: PlayedGame, number: int, fault: str) -> None:
         self._skipped += 1
@@ -94,8 +102,7 @@ class SkillRater:
         """The skills after all sets so far."""
         return SkillTable(
             skills={
-                key: Skill(mean_of(rating), deviation_of(rating), self._games[key])
-                for key, rating in sorted(self._ratings.items())
+                key: Skill(rating.mu, rating.sigma, self._games[key]) for key, rating in sorted(self._ratings.items())
             },
             draw_probability=DRAW_PROBABILITY,
             tau=TAU,
@@ -112,26 +119,39 @@ def rate_skills(sets: Iterable[GameSet], entrants: Iterable[str] = ()) -> SkillT
     return rater.table()
 
 
-def _sides(game: PlayedGame) -> tuple[list[dict[str, int]], Sequence[int]]:
+def _environment() -> Any:
+    """An environment of our own: the package's global one is never read or changed.
+
+    The inverse normal distribution is only ever asked for the draw margin, always at the same point, so its answers are
+    kept; the numbers stay those of the package.
+    """
+    import trueskill
+    from trueskill.backends import choose_backend
+
+    cdf, pdf, ppf = choose_backend(None)
+    return trueskill.TrueSkill(tau=TAU, draw_probability=DRAW_PROBABILITY, backend=(cdf, pdf, lru_cache(64)(ppf)))
+
+
+def _teams(game: PlayedGame) -> tuple[list[dict[str, int]], Sequence[int]]:
     """For each side, in order of seats, the seats that each entrant of it held; and the place of each side.
 
-    Of tied sides neighbours alone are compared, so their order matters a little: by seats it changes from game
+    Of tied sides the package compares neighbours only, so their order matters a little: by seats it changes from game
     to game, by names it would favour some names.
     """
     count = game.sides or len(game.entrants)
     return [dict(Counter(game.entrants[side::count])) for side in range(count)], game.places[:count]
 
 
-def _weights(sides: Sequence[Mapping[str, int]]) -> list[list[float]] | None:
-    """Weights of the entrants of each side: needed where entrants hold unequal numbers of seats, else None.
+def _weights(groups: Sequence[Mapping[str, int]]) -> dict[tuple[int, str], float] | None:
+    """Partial-play weights by (side, entrant): needed where entrants hold unequal numbers of seats, else None.
 
     A bot that holds both seats of its side then counts twice against two partners, so sides stay comparable.
     """
-    fewest = min(min(side.values()) for side in sides)
-    if all(seats == fewest for side in sides for seats in side.values()):
+    fewest = min(min(side.values()) for side in groups)
+    if all(seats == fewest for side in groups for seats in side.values()):
         return None
-    return [[seats / fewest for seats in side.values()] for side in sides]
+    return {(number, key): seats / fewest for number, side in enumerate(groups) for key, seats in side.items()}
 
 
-def _all_finite(sides: Sequence[Sequence[Normal]]) -> bool:
-    return all(isfinite(mean_of(skill)) and deviation_of(skill) > 0.0 for side in sides for skill in side)
+def _all_finite(sides: Sequence[Mapping[str, Any]]) -> bool:
+    return all(isfinite(rating.mu) and rating.sigma > 0.0 for side in sides for rating in side.values())
