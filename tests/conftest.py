@@ -61,9 +61,11 @@ LONGEST: Final = (
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Whoever begins the run makes the folder that its workers share; Ctrl-C is heard however the run was started."""
+    """Whoever begins the run makes the folder that its workers share; signals are heard however the run was started."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a script; programs would inherit it
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # as by nohup
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
     if FOLDER not in os.environ:
         made = tempfile.TemporaryDirectory(prefix="referee-tests-")
         os.environ[FOLDER] = made.name

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from referee.sandbox import usage as starvation
+from referee.sandbox import processor_time as starvation
 from referee.sandbox.process_tree import Process, process
 from referee.sandbox.processor_time import UsageMeter
 
@@ -74,7 +74,7 @@ class Figures:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.threads: dict[str, tuple[int, int]] = {}
         monkeypatch.setattr(starvation, "_names", lambda _folder: list(self.threads))
-        monkeypatch.setattr(starvation, "_scheduled", lambda _pid, thread: self.threads[thread])
+        monkeypatch.setattr(starvation, "scheduled", lambda _pid, thread: self.threads[thread])
         monkeypatch.setattr(starvation, "_figures", lambda _pid: (0, 0))
         monkeypatch.setattr(starvation, "_moved", lambda _pid: 0)
 
