@@ -4,6 +4,7 @@ import os
 import socket
 import sys
 import time
+import traceback
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
@@ -176,8 +177,6 @@ def _loss(address: Address, error: StreamError, met: bool) -> str:
 
 def _show(error: BotError) -> None:
     """Prints what the bot did wrong and where: its own traceback, without our frames above it."""
-    import traceback
-
     cause = error.__cause__
     _say(f"the bot has failed in {error.where}")
     if cause is None or isinstance(cause, NoAnswer):

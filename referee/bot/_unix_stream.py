@@ -11,6 +11,7 @@ import time
 from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import Final, Self
+from urllib.parse import unquote  # not when it is wanted: a bot that ends may have no file left to open
 
 import h2.events
 from google.protobuf.message import DecodeError
@@ -238,8 +239,6 @@ def connect(path: str) -> socket.socket:
 
 def _end_of(headers: Iterable[tuple[bytes, bytes]]) -> StreamError:
     """How a call has ended by its last headers."""
-    from urllib.parse import unquote  # here, for only ends need it
-
     found = dict(headers)
     status = found.get(b"grpc-status", b"")
     if status.isdigit() and len(status) <= 2:

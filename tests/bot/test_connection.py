@@ -254,7 +254,7 @@ def test_importing_the_sdk_does_not_load_grpc() -> None:
 
 def test_a_local_bot_loads_no_more_than_it_needs() -> None:
     """Each of these takes longer to load than the rest of a bot; leagues start thousands."""
-    heavy = ("grpc", "asyncio", "concurrent.futures", "ssl", "urllib.parse")
+    heavy = ("grpc", "asyncio", "concurrent.futures", "ssl")
     code = (
         f"import sys\nfrom referee.bot import run\n"
         f"def choose(turn):\n"

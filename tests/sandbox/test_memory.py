@@ -1,6 +1,7 @@
 """The limit on memory counts what the kernel holds for a bot, wherever a bot may hide it."""
 
 import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -231,17 +232,32 @@ async def bots_here_says(bots_here: BotProcesses, bot: object) -> str:
     return str(bot.tail())  # type: ignore[attr-defined]
 
 
+DESCRIPTORS = """\
+import os
+import subprocess
+out, into = os.pipe()
+copy = os.dup(out)
+print(flush=True), input()
+os.write(into, b"x")
+print(flush=True), input()
+os.write(os.memfd_create("held"), bytes(1 << 20))
+print(flush=True), input()
+"""
+
+
 def test_what_is_behind_descriptors_counts_once() -> None:
-    out, into = os.pipe()
-    copy = os.dup(out)
-    before = buffer_bytes([os.getpid()])[0]
-    os.write(into, b"x")
-    assert buffer_bytes([os.getpid(), os.getpid()])[0] - before >= 4096
-    held = os.memfd_create("held")
-    os.write(held, bytes(1 << 20))
-    assert buffer_bytes([os.getpid(), os.getpid()])[1] >= 1 << 20
-    for handle in (out, into, copy, held):
-        os.close(handle)
+    """In a process of its own: pipes of this one fill and empty meanwhile."""
+    with subprocess.Popen([sys.executable, "-c", DESCRIPTORS], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        assert child.stdin is not None
+        assert child.stdout is not None
+        seen = []
+        for _ in range(3):
+            child.stdout.readline()
+            seen.append(buffer_bytes([child.pid, child.pid]))
+            child.stdin.write(b"\n")
+            child.stdin.flush()
+        assert seen[1][0] - seen[0][0] >= 4096
+        assert seen[2][1] >= 1 << 20
     assert table_bytes(os.getpid())[1] >= 1
     assert table_bytes(2**22 + 1) == (0, 0, 0)
     assert buffer_bytes([2**22 + 1]) == (0, 0)
