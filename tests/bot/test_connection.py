@@ -282,35 +282,6 @@ def test_without_h2_a_local_bot_plays_by_grpc(missing: str) -> None:
         assert (bot.returncode, err) == (0, "True\n")
 
 
-@pytest.mark.parametrize("scheme", ["unix", "tcp"])
-def test_the_referee_is_not_lost_while_choose_thinks(scheme: str) -> None:
-    """It pings the bot meanwhile, and ends a connection on which nothing comes back after its answer."""
-
-    def script(scripted: Scripted) -> Iterator[wire.PlayResponse]:
-        yield wire.PlayResponse(turns=[play_turn(1), play_turn(2)])
-        asked.set()
-        scripted.answers = scripted.moves(2)  # type: ignore[attr-defined]
-        yield wire.PlayResponse(turns=[play_turn(3)])
-        scripted.answers += scripted.moves(1)  # type: ignore[attr-defined]
-        yield FAREWELL
-
-    def choose(turn: Turn) -> Any:
-        assert asked.wait(PATIENCE)
-        Flag().wait(0.2)  # as long as some hundred of its pings
-        return turn.legal[0]
-
-    asked = Flag()
-    pings = [
-        ("grpc.keepalive_time_ms", 1),
-        ("grpc.keepalive_timeout_ms", 20_000),
-        ("grpc.http2.max_pings_without_data", 0),
-    ]
-    with referee(script, scheme=scheme, options=pings) as (scripted, environ):
-        assert serve(Bot(), choose, environ, SHORT) == 0
-    assert [move.turn_id for move in scripted.answers] == [1, 2, 3]  # type: ignore[attr-defined]
-    assert len(scripted.joins) == 1
-
-
 @pytest.mark.parametrize("module", [bot_cards, bot_turn, chance], ids=lambda module: module.__name__)
 def test_the_examples_of_the_docstrings_hold(module: Any) -> None:
     result = doctest.testmod(module)
