@@ -4,11 +4,11 @@
         [--only ladder] [--write docs/statistics.md]
 
 Intervals: the share of the intervals of standings that do not hold the truth, for the measure and for the rating, by number
-of sets, of bots, and how far these are apart. It may not exceed 7 % anywhere, nor may intervals be wider on average than 1.5
+of sets, of bots, and how far these are apart. It may not exceed 7% anywhere, nor may intervals be wider on average than 1.5
 times Student's at 20 and 40 sets.
 
 Looks: the share of simulated leagues in which something false was *ever* shown, at whichever look: two equals told apart, or
-two versions called equally good that differ by more than the margin. It may not exceed the stated 5 %. A last row shows what
+two versions called equally good that differ by more than the margin. It may not exceed the stated 5%. A last row shows what
 the test does not hold against, and is not counted.
 
 Ladders: the same of ladders that chase their leaders (``ladders.py``), a tenth as many as leagues.
@@ -246,7 +246,7 @@ def sets_needed(gain: float, rng: random.Random, most: int) -> int:
 
 
 def power_rows(leagues: int) -> Iterator[str]:
-    """How soon differences are found, beside a test whose length was fixed for a power of 90 %."""
+    """How soon differences are found, beside a test whose length was fixed for a power of 90%."""
     for gain in (1.0, 0.5, 0.3, 0.2, 0.1):
         fixed = round((1.96 + 1.2816) ** 2 / gain**2)
         found = sorted(
@@ -488,7 +488,7 @@ def lines(leagues: int, only: Sequence[str]) -> Iterator[tuple[str, bool]]:
                 yield f"| {one.label} | {one.share:.2%} ±{one.reach:.2%} |", one.promised and one.share > ALPHA
     if not only or "power" in only:
         yield "", False
-        yield "| better by (standard deviations of a set) | shown | median sets | mean sets | fixed test, 90 % |", False
+        yield "| better by (standard deviations of a set) | shown | median sets | mean sets | fixed test, 90% |", False
         yield "| --- | --- | --- | --- | --- |", False
         yield from ((row, False) for row in power_rows(max(leagues // 5, 1)))
 

@@ -86,7 +86,7 @@ def main() -> None:
         if play.deals * 10 >= options.deals * (len(marks) + 1):
             marks.append(resident_mib())
             print(f"{play.deals:8,} deals   {marks[-1]:7.1f} MiB", flush=True)
-    print(f"growth from the first tenth to the end: {100 * (marks[-1] / marks[0] - 1):+.1f} %   (target: within 5 %)")
+    print(f"growth from the first tenth to the end: {100 * (marks[-1] / marks[0] - 1):+.1f}%   (target: within 5%)")
 
 
 if __name__ == "__main__":

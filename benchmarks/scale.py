@@ -129,7 +129,7 @@ def measure(games: int, folder: Path, *, whole: bool) -> dict[str, float]:
 
 
 def main() -> int:
-    """Prints a table and the ratio of the last size to the first; returns 1 if playing a game costs 10 % more."""
+    """Prints a table and the ratio of the last size to the first; returns 1 if playing a game costs 10% more."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--games", type=int, nargs="+", default=[1_000, 10_000, 100_000])
     options.add_argument("--folder", type=Path, default=None, help="where the stores are kept while it runs")

@@ -70,7 +70,7 @@ def decision_fit() -> str:
     runs = sorted({len(row["runs"]) for row in found["rows"]})
     return (
         f"**{fit['message_ms']:.2f} ms a message + {fit['turn_us']:.0f} µs a turn + {fit['start_s']:.2f} s a start**, all "
-        f"processes together; no row is further from it than {100 * off:.0f} %. A message of the bare stream costs "
+        f"processes together; no row is further from it than {100 * off:.0f}%. A message of the bare stream costs "
         f"{bare[len(bare) // 2]:.0f} µs, both sides.\n\n"
         f"Measured with Python {machine['python']} on {machine['cores']} cores ({machine['machine']}), on which "
         f"{machine['load']:.0f} other programs wanted to run besides; {_listed(runs)} of each row.\n"

@@ -1,4 +1,4 @@
-"""An served games: a host with its connections behind a real endpoint, and clients that dial in. What the tests of the server share."""
+"""Served games: a server with its connections behind real endpoints, and clients that dial in. What its tests share."""
 
 import asyncio
 import contextlib
@@ -144,7 +144,7 @@ async def play_on(call: Any) -> wire.Farewell:
 def tell(
     tmp_path: Path, story: Callable[[ServedGames], Awaitable[None]], *, asked_at_once: int = 0, watched: bool = True
 ) -> ServedGames:
-    """Runs a story at an served games whose clocks go, unless the story moves them itself."""
+    """Runs a story against a server whose clocks go, unless the story moves them itself."""
 
     async def told() -> ServedGames:
         served = ServedGames(tmp_path, asked_at_once)

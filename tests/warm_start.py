@@ -1,6 +1,6 @@
 """Python bots that start at once: forked from a process that has imported what bots import. For tests of the check.
 
-Python with gRPC takes 0.15 s of processor to start, and the check of a faulty bot and both replays start it six times.
+What a bot imports takes most of its start, and the check of a faulty bot and both replays start it six times.
 A bot that is forked is like one that was launched: a process of its own, child of the referee, in its own session and
 folder, with the same limits, environment, arguments and handles (tests/check/test_warm_start.py compares them). Only
 ``/proc/PID/environ`` shows that of the process it was forked from: it is known by its brand instead.

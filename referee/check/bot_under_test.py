@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Final
 from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import DecodeError
 
-from referee.check.perturbations import Perturbation, perturbation_joined
+from referee.check.perturbations import Perturbation, perturb_joined
 from referee.check.results import about_bytes
 from referee.net.connection import BotConnection, BotStream, JoinTerms
 from referee.net.games_in_play import GamesInPlay
@@ -97,7 +97,7 @@ class CheckedConnection(BotConnection):
         self._answered: deque[int] = deque(maxlen=_REMEMBERED)
         self.talk = Transcript()
         self.joined_with: wire.Join | None = None
-        self.perturbation_joined = False
+        self.perturbs_joined = False
         self._strays = 0
         self._bot_observer = observer
 
@@ -146,8 +146,8 @@ class CheckedConnection(BotConnection):
     def greeting(self) -> wire.Joined:
         """What the bot is told when it has joined."""
         joined = super().greeting()
-        if self.perturbation_joined:
-            perturbation_joined(joined)
+        if self.perturbs_joined:
+            perturb_joined(joined)
         self.talk.note("referee", wire.PlayResponse(joined=joined).SerializeToString())
         return joined
 

@@ -213,7 +213,6 @@ class CheckGames(GamesInPlay, GameObserver):
             phase=phase,
             origin=position.origin,
             once=False,
-            perturbation=None,
             position=position,
             deals=1,
         )
@@ -416,7 +415,7 @@ class CheckGames(GamesInPlay, GameObserver):
         return list(self._bot().open.values())
 
     def where(self, pending: PendingTurn) -> tuple[Probe, Position] | None:
-        """The table and the position of a turn that is open, also where the game was closed and the bot owes an answer."""
+        """The probe and the position of a turn that is open, also where the game was closed and the bot owes an answer."""
         probe = self._at(pending.umpire)
         return None if probe is None else (probe, self._where(probe, pending.turn))
 

@@ -167,7 +167,7 @@ def big_id() -> int:
     return BIGGEST - next(_STEP)
 
 
-def perturbation_joined(joined: Any) -> None:
+def perturb_joined(joined: Any) -> None:
     """The same for the answer to Join: an objective of a later version, a rule set nobody knows, unknown fields."""
     joined.objective = 99
     joined.protocol_minor = 7

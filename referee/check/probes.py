@@ -169,7 +169,7 @@ async def perturbations(runner: CheckRunner, plan: ProbePlan) -> None:
         if (perturbation.notices_only and not runner.session.wants_notices) or (perturbation.big and runner.plays_all):
             continue
         for position in sound:
-            if runner.over or not await _perturbation(runner, position, perturbation):
+            if runner.over or not await _perturb(runner, position, perturbation):
                 break
 
 
@@ -195,8 +195,8 @@ def _is_sound(probe: Probe) -> bool:
     return probe.answer is not None and probe.answer.violation is None and not (probe.silent or probe.lost)
 
 
-async def _perturbation(runner: CheckRunner, position: Position, perturbation: Perturbation) -> bool:
-    """Perturbations one turn; false if that went wrong."""
+async def _perturb(runner: CheckRunner, position: Position, perturbation: Perturbation) -> bool:
+    """Perturbs one turn; false if that went wrong."""
     (probe,) = await runner.ask([position], "pokes", perturbation)
     if probe.lost:
         return await _lost_again(runner, position, perturbation)

@@ -103,10 +103,8 @@ async def _single(runner: CheckRunner, one: StoredWitness) -> ReplayedWitness:
 
 
 async def _position(runner: CheckRunner, one: StoredWitness, tries: int) -> str:
-    losses, perturbation = (
-        runner.losses,
-        next((perturbation for perturbation in PERTURBATIONS if perturbation.name == one.perturbation), None),
-    )
+    losses = runner.losses
+    perturbation = next((known for known in PERTURBATIONS if known.name == one.perturbation), None)
     strays = runner.recorder.tally.others.total()
     for _ in range(tries):
         asked = await runner.ask([one.position] if one.position else [], "replay", perturbation, stated=True)

@@ -149,10 +149,6 @@ class Requirements:
         """Whether any of these rule ids is asked for, in any variant."""
         return any(entry.id in rules for entry in self.of.values())
 
-    def wants_area(self, *areas: str) -> bool:
-        """Whether any rule of these areas is asked for."""
-        return any(entry.id.split("-")[1] in areas for entry in self.binding())
-
 
 def requirements(games: Sequence[RuleSet], selection: Selection) -> Requirements:
     """The selected requirements of these games; raises ``SelectionError`` if the selection leaves none that binds."""

@@ -206,11 +206,11 @@ async def later_lives(runner: CheckRunner, witnesses: Witnesses) -> None:
 
 async def _second(runner: CheckRunner, witnesses: Witnesses, late: list[ProbeTimeout], *, ended: bool) -> None:
     runner.recorder.begin("second life")
-    runner.subject.perturbation_joined = not (late or ended) and "AF-ROBUST-001" in runner.recorder.tally.scores
+    runner.subject.perturbs_joined = not (late or ended) and "AF-ROBUST-001" in runner.recorder.tally.scores
     if await runner.start():
         runner.recorder.failed_again(runner.over)
         return
-    if runner.subject.perturbation_joined:
+    if runner.subject.perturbs_joined:
         await _strange_welcome(runner)
     if late and not runner.over:
         await _ask_alone(runner, late[0])
@@ -224,7 +224,7 @@ async def _second(runner: CheckRunner, witnesses: Witnesses, late: list[ProbeTim
 
 async def _strange_welcome(runner: CheckRunner) -> None:
     """Whether the bot plays on after an answer to Join with things that it does not know."""
-    runner.subject.perturbation_joined = False
+    runner.subject.perturbs_joined = False
     tally, match = runner.recorder.tally, next(matches(runner, "second life"))
     probe = await _one_deal(runner, match, WELCOME)
     runner.recorder.begin("second life")
@@ -233,11 +233,11 @@ async def _strange_welcome(runner: CheckRunner) -> None:
         if runner.over or plain.silent or plain.lost:
             return  # it is no matter of the welcome
         await runner.see_off(wire.FAREWELL_REASON_STOPPING, "It is started once more.")
-        runner.subject.perturbation_joined = True
+        runner.subject.perturbs_joined = True
         if await runner.start():
             runner.recorder.failed_again(runner.over)
             return
-        runner.subject.perturbation_joined = False
+        runner.subject.perturbs_joined = False
         probe = await _one_deal(runner, match, WELCOME)
         runner.recorder.begin("second life")
     tally.chance(_JOINED.rule, "second life")

@@ -19,8 +19,6 @@ from referee.protocol.translate import Malformed, read_move
 from referee.rules import Action, Deal, Kind
 from referee.umpire.faults import Fault
 
-EVENT_FORMAT = "allfours-check-events/1"
-
 Event = dict[str, Any]
 
 

@@ -9,7 +9,6 @@ from referee.check.position import Position, kind_name
 from referee.check.results import Breach
 from referee.rules import Deal, EventKind, Keeps, Kind, action_text, legal_text, unpack_event
 from referee.rules.actions import EVENT_WORDS, seat_text, value_text
-from referee.rules.rulebook import clause_text, clauses_of
 
 Scene = dict[str, Any]
 
@@ -135,11 +134,3 @@ def lines_of(scene: Scene) -> list[str]:
     if any(scene["scores"]):
         lines.insert(2, "scores  " + " ".join(map(str, scene["scores"])))
     return [line for line in lines if line]
-
-
-def rule_text(rule: str, position: Position | None, fallback: str) -> str:
-    """The sentence of a rule as it reads under the house rules of a position."""
-    if position is None:
-        return fallback
-    found = next((entry for entry in clauses_of(position.rules) if entry.id == rule), None)
-    return fallback if found is None else clause_text(found, position.rules)

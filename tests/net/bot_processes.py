@@ -78,14 +78,14 @@ class BotProcesses:
         self.bots: list[BotProcess] = []
 
     def command(self, program: str, *, environment: Mapping[str, str] | None = None) -> Command:
-        """A Python program as a bot. Every process of it carries the word of this place in its command line."""
+        """A Python program as a bot. Every process of it carries our word in its command line."""
         (self.bot_folder / "bot.py").write_text(dedent(program))
         return Command(
             argv=("python", "bot.py", self.word), folder=self.bot_folder, name="bad", environment=environment or {}
         )
 
     def start(self, program: str | Command, sandbox: Policy, limits: ResourceLimits | None = None) -> BotProcess:
-        """Starts a bot of this place."""
+        """Starts a bot."""
         command = self.command(program) if isinstance(program, str) else program
         bot = launch(
             command,
@@ -117,7 +117,7 @@ class BotProcesses:
         return bot
 
     def processes(self) -> list[int]:
-        """All living processes of this place's bots, whatever became of their marker or session."""
+        """All living processes of the bots started here, whatever became of their marker or session."""
         return [pid for pid in processes() if self.word.encode() in command_line(pid) and not is_dead(pid)]
 
     def run(self, story: Callable[[], Awaitable[None]]) -> None:
