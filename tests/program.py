@@ -1,4 +1,4 @@
-"""The command line as a user types it: a real process in a folder."""
+"""The command line as a user types it, in a folder: a process of its own, most often forked from a loaded program."""
 
 import atexit
 import ctypes

@@ -1,13 +1,11 @@
 """Most tests run commands in a process that has the program loaded already: it does what the program does that a user starts."""
 
-import os
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.program import FIRST, PATIENCE, REFEREE, referee
+from tests.program import FIRST, referee
 
 COMMANDS = {
     "all is well": (["rules", "auction-pitch"], ""),
@@ -45,19 +43,7 @@ def test_it_is_the_same_program(tmp_path: Path, command: str) -> None:
         folder.mkdir()
         (folder / "first.py").write_text(FIRST)
         (folder / "league.toml").write_text(LEAGUE)
-        if number:
-            done = referee(folder, *words, text=text)
-        else:
-            done = subprocess.run(
-                [*REFEREE, *words],
-                cwd=folder,
-                input=text,
-                capture_output=True,
-                text=True,
-                timeout=PATIENCE,
-                check=False,
-                env={**os.environ, "COLUMNS": "300"},
-            )
+        done = referee(folder, *words, text=text, ordinary=not number)
         printed = re.sub(r'("decision_ms_\w+": )[\d.]+', r"\1 0", done.stdout)
         seen.append((done.returncode, printed, done.stderr, sorted(path.name for path in folder.rglob("*"))))
         folder.rename(tmp_path / str(number))

@@ -230,3 +230,13 @@ def go_on(path: Path, players: Mapping[str, Player], most: int = 1 << 30) -> Run
     """Plays what is left of a league, or ``most`` games of it."""
     with Store.write(path) as store:
         return InProcess(store, players, most=most).run()
+
+
+def end_of(path: Path) -> tuple[Any, ...]:
+    """Results, standings and games of a finished league: every game is there once, and every attempt has ended."""
+    with Store.read(path) as store:
+        facts, games = store.league(), store.every_game()
+        assert facts["state"] == "finished"
+        assert not store.open_attempts()
+        assert len({game.fixture_id for game in games}) == len(games) == len(store.fixtures())
+        return facts["result_root"], facts["standings"], {game.fixture_id: game.result_digest for game in games}

@@ -24,6 +24,7 @@ from tests.league.inprocess import (
     InProcess,
     Player,
     at_random,
+    end_of,
     found_league,
     go_on,
     league_text,
@@ -100,16 +101,6 @@ def play(path: Path, players: dict[str, Player], workers: int) -> None:
             pool.tell()
             pool.threads.shutdown()
         runner._close()
-
-
-def end_of(path: Path) -> tuple[Any, ...]:
-    """Results, standings and games of a finished league; every game is there once."""
-    with Store.read(path) as store:
-        facts, games = store.league(), store.every_game()
-        assert facts["state"] == "finished"
-        assert not store.open_attempts()
-        assert len({game.fixture_id for game in games}) == len(games) == len(store.fixtures())
-        return facts["result_root"], facts["standings"], {game.fixture_id: game.result_digest for game in games}
 
 
 @pytest.mark.parametrize("workers", [1, 3])

@@ -28,7 +28,17 @@ from referee.league.sets_to_play import MOST_NO_CONTESTS
 from referee.league.store import Store
 from referee.umpire.fallback_player import fallback_move
 from referee.umpire.record import write_record
-from tests.league.inprocess import InProcess, Player, at_random, found_league, go_on, league_text, play_game, reneges
+from tests.league.inprocess import (
+    InProcess,
+    Player,
+    at_random,
+    end_of,
+    found_league,
+    go_on,
+    league_text,
+    play_game,
+    reneges,
+)
 
 PLAYERS: dict[str, Player] = {"a": fallback_move, "b": at_random, "c": reneges, "d": fallback_move}
 STALL = "the referee stalled"
@@ -164,16 +174,6 @@ def undisturbed(begun: Path) -> tuple[Any, ...]:
     shutil.copy(begun, path)
     assert go_on(path, PLAYERS).finished
     return end_of(path)
-
-
-def end_of(path: Path) -> tuple[Any, ...]:
-    """Results of a finished league: every game counts once, and every attempt has ended."""
-    with Store.read(path) as store:
-        facts, games = store.league(), store.every_game()
-        assert facts["state"] == "finished"
-        assert not store.open_attempts()
-        assert len({game.fixture_id for game in games}) == len(games) == len(store.fixtures())
-        return facts["result_root"], facts["standings"], {game.fixture_id: game.result_digest for game in games}
 
 
 def stored(path: Path) -> dict[str, str]:
