@@ -11,7 +11,7 @@ from tests.program import PATIENCE
 
 def test_pings_are_answered_while_choose_thinks() -> None:
     """The referee asks whether the bot is still there, and hears it, though nobody reads: the bot thinks until then."""
-    heard = threading.Event()
+    heard, over = threading.Event(), threading.Event()
 
     def serve() -> None:
         line, _ = listening.accept()
@@ -24,6 +24,7 @@ def test_pings_are_answered_while_choose_thinks() -> None:
             peer.read(lambda: peer.pings == 1)
             heard.set()
             peer.end(("grpc-status", "0"))
+            assert over.wait(PATIENCE)
 
     with socket.create_server(("127.0.0.1", 0)) as listening, ThreadPoolExecutor(1) as pool:
         served = pool.submit(serve)
@@ -33,4 +34,5 @@ def test_pings_are_answered_while_choose_thinks() -> None:
             assert next(messages) == TURNS
             assert heard.wait(PATIENCE)
             assert list(messages) == []
+            over.set()
         served.result(PATIENCE)
