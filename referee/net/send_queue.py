@@ -52,7 +52,8 @@ class SendQueue:
             self._since.setdefault(session, now_us)
             return False
         self.remove(session)
-        self._sent_us = now_us
+        if session.waiting:
+            self._sent_us = now_us
         return True
 
     def remove(self, session: TurnSession) -> None:

@@ -202,13 +202,14 @@ class GameServer:
         """A connection that will not come again."""
         self.connections.pop(connection, None)
         self._by_session.pop(connection.session, None)
-        self._queueing.pop(connection, None)
+        self.leave_queue(connection)
         self._queue.remove(connection.session)
         self._budgets.pop(connection, None)
         self.at_home.discard(connection)
 
     def pump(self) -> None:
-        """Sends what is to be sent now, and looks again as soon as nothing is left to be judged."""
+        """Sends what is to be sent now, first to those that queue, and looks again as soon as nothing is left to be judged."""
+        self._serve_queue()
         touched, queue = self.games_in_play.touched, self._queue
         now = monotonic_us() if touched or queue else 0
         while touched:
@@ -368,7 +369,6 @@ class GameServer:
             else:
                 connection.check_join(now)
         self.wrong_tokens.look(now)
-        self.made_room()
         self.pump()
 
     def _look_at_processors(self, now: int) -> None:
@@ -393,7 +393,8 @@ class GameServer:
         stalls = [one for one in self._stalls if one.until_us > session.began_us and one.long_us > NO_CONTEST_STALL_US]
         ours = session.stalled_us > NO_CONTEST_STALL_US
         guilty = self._guilty(stalls) if ours else {}
-        umpire = next(iter(session.open.values())).umpire
+        oldest = next(iter(session.open.values()))
+        umpire = oldest.umpire
         for one, (fault, sentence) in guilty.items():
             if one is not connection:
                 self.games_in_play.lose(umpire, one.session, fault, sentence)
@@ -411,6 +412,7 @@ class GameServer:
             self.games_in_play.lose(umpire, session, *guilty[connection])
         elif (
             ours
+            and umpire.open is oldest.turn  # its game may be over, or may have gone on without it
             and not any(connection in one.crowding for one in stalls)
             and self._observer.may_replay(connection, umpire)
         ):
@@ -484,7 +486,7 @@ class GameServer:
         self.pump()
 
     def _must_wait(self, connection: BotConnection) -> bool:
-        """Whether so many bots are thinking that this one has to queue; wakes the next in the queue if not."""
+        """Whether so many bots are thinking that this one has to queue."""
         if connection.session.waiting and not connection.session.open and self._is_full_for(connection):
             self._queueing[connection] = None
             return True
@@ -496,11 +498,20 @@ class GameServer:
             return sum(1 for other in self.connections if other.session.open) >= self.asked_at_once
         return self.asking_limit.must_wait(connection, self.connections)
 
-    def made_room(self) -> None:
-        """Wakes the bots that queue for a place among those that think."""
+    def _serve_queue(self) -> None:
+        """Asks those that queue for a place among the bots that think, first in, first out, as far as there are places.
+
+        That comes before anything else is sent: else who has just answered would take the place again that it left.
+        """
         for connection in tuple(self._queueing):
+            if self._is_full_for(connection):
+                return
             if connection.stream is not None:
-                connection.stream.wake()
+                connection.stream.write()
+
+    def leave_queue(self, connection: BotConnection) -> None:
+        """A bot that cannot be asked now, for it has no stream or has not joined, does not queue."""
+        self._queueing.pop(connection, None)
 
 
 class Endpoint(Http2Service, ConnectionObserver):
@@ -596,6 +607,7 @@ class _Play(BotStream, CallHandler):
         if not self._connection.connect(self):
             call.finish(Status.RESOURCE_EXHAUSTED, "too many streams")
             return None
+        self._server.leave_queue(self._connection)  # until it has joined again
         call.answer_by(self, MAX_MESSAGE_BYTES)
         return self._run()
 
@@ -655,7 +667,6 @@ class _Play(BotStream, CallHandler):
             server.heard()
             connection.receive(self, data)
             server.games_in_play.touched.add(connection.session)  # it may be idle now, with turns waiting
-            server.made_room()
             server.pump()
         except Exception as error:  # noqa: BLE001  # told by _run
             self._error = error
@@ -676,7 +687,8 @@ class _Play(BotStream, CallHandler):
         finally:
             self.close()
             connection.disconnect(self)
-            server.made_room()
+            if connection.stream is None:
+                server.leave_queue(connection)
             server.pump()
         cut = self._ended.done() and self._ended.result() == "cut"
         last_words = _LastWords()

@@ -319,7 +319,9 @@ def test_a_stall_excuses_nobody_twice_in_one_game(tmp_path: Path) -> None:
         again, umpire, connections = seated(told[0])
         assert not again.may_replay(connections[1], umpire)
         assert again.may_replay(connections[2], umpire)
+        assert again._arena.may_replay(connections[2], umpire)
         again._games_in_play.abandon(umpire, "the referee stalled for 400 ms while a decision ran late")
+        assert not again._arena.may_replay(connections[0], umpire)  # that game is over
 
     asyncio.run(story())
     assert [one.excused for one in told] == [(NAMES[1],), (NAMES[1], NAMES[2])]

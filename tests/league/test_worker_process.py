@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +19,7 @@ from referee.league.play.worker_process import FrameSink, WorkerProcess, _portab
 from referee.league.play.workers import LocalWorkers
 from referee.sandbox.process_tree import processes
 from tests.league.test_leg import ANY, NAMES, games_of, plan_of
+from tests.program import PATIENCE
 
 SLOW = ANY.replace("run(lambda", "import time\nrun(lambda").replace("turn.rng", "time.sleep(0.01) or turn.rng")
 
@@ -118,6 +120,23 @@ def test_events_of_a_moment_are_sent_together(monkeypatch: pytest.MonkeyPatch) -
     assert [len(one) for one in sent] == [1, 1, 64]
     sink.flush()
     assert len(sent) == 3
+
+
+def test_a_signal_that_comes_while_a_worker_process_is_being_stopped_stops_it_too() -> None:
+    process = WorkerProcess()
+
+    def stop_twice() -> None:
+        with process._input:
+            process.stop()
+
+    thread = threading.Thread(target=stop_twice, daemon=True)
+    thread.start()
+    thread.join(PATIENCE)
+    hangs = thread.is_alive()
+    process.kill()
+    process._child.wait()
+    worker_process._pipe(process._child.stdout).close()
+    assert not hangs
 
 
 def test_workers_that_were_told_to_stop_begin_nothing(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """How many bots that think are asked at once, and that the time before it is nobody's."""
 
+import asyncio
 import contextlib
 from collections import deque
 from pathlib import Path
@@ -12,10 +13,11 @@ from referee.net.connection import BotConnection
 from referee.net.server import monotonic_us
 from referee.protocol import wire
 from referee.sandbox.processor_time import Usage
-from tests.served_games import JOIN, LONG, ServedGames, dial, hear, say, tell
+from tests.served_games import JOIN, LONG, ServedGames, dial, hear, say, tell, until
 from tests.umpires import answers_to, new_umpire
 
 SECOND: Final = 1_000_000
+SLOW_US: Final = 300_000
 
 
 class Meter:
@@ -121,3 +123,72 @@ def test_the_time_before_a_bot_is_asked_is_not_on_its_clock(tmp_path: Path) -> N
             assert second.session.last_us >= before
 
     tell(tmp_path, story, watched=False)
+
+
+@pytest.mark.parametrize("asked_at_once", [0, 1])
+def test_who_has_waited_is_asked_before_who_has_just_answered(tmp_path: Path, asked_at_once: int) -> None:
+    """Each plays a game with itself, so that whoever answers has its next turn already."""
+    order: list[str] = []
+
+    async def story(served: ServedGames) -> None:
+        if not asked_at_once:
+            served.server.asking_limit.most = 1
+        async with contextlib.AsyncExitStack() as stack:
+            players = [(connection, await joined(served, stack, connection)) for connection in bots(served, 3, SLOW_US)]
+            for number, (connection, _) in enumerate(players, 1):
+                served.book.games_in_play.open(new_umpire(number, limits=LONG), [connection.session] * 2)
+                served.server.pump()
+            work = [asyncio.ensure_future(play(connection, call)) for connection, call in players]
+            await until(lambda: len(order) >= 12)
+            for one in work:
+                one.cancel()
+
+    async def play(connection: BotConnection, call: Any) -> None:
+        while True:
+            message = await hear(call)
+            if message.turns:
+                order.append(connection.terms.name)
+                connection.session.pace_us = SLOW_US
+                await say(call, wire.PlayRequest(moves=answers_to(message)))
+
+    tell(tmp_path, story, asked_at_once=asked_at_once, watched=False)
+    assert len(set(order)) == 3
+    assert order[:12] == 4 * order[:3]
+
+
+def test_a_bot_that_is_lost_while_it_waits_to_be_asked_waits_no_more(tmp_path: Path) -> None:
+    """Else the limit would grow for somebody who is not there."""
+
+    async def story(served: ServedGames) -> None:
+        limit = served.server.asking_limit
+        first, second = bots(served, 2, None)
+
+        def look() -> int:
+            """The limit after a look at processors that are idle."""
+            limit.most = 1
+            served.server._look_at_processors(monotonic_us())
+            return limit.most
+
+        async with contextlib.AsyncExitStack() as stack:
+            calls = [await joined(served, stack, connection) for connection in (first, second)]
+            limit.most = 1
+            for number, connection in enumerate((first, second), 1):
+                served.book.games_in_play.open(new_umpire(number, limits=LONG), [connection.session] * 2)
+                served.server.pump()
+            look()
+            assert look() == 2
+            limit.most = 1
+            calls[1].cancel()
+            await until(lambda: second.stream is None)
+            assert look() == 1
+
+    tell(tmp_path, story, watched=False)
+
+
+async def joined(served: ServedGames, stack: contextlib.AsyncExitStack, connection: BotConnection) -> Any:
+    """The stream of a bot that has joined."""
+    endpoint = await stack.enter_async_context(served.endpoint(connection))
+    call = await stack.enter_async_context(dial(endpoint, connection.token))
+    await say(call, JOIN)
+    await connection.ready.wait()
+    return call

@@ -55,6 +55,13 @@ def test_what_holds_no_turn_does_not_wait() -> None:
     assert SendQueue().put(session(64), 0)
 
 
+def test_a_bot_that_is_sent_no_turns_makes_nobody_wait() -> None:
+    queue, one = SendQueue(), session(64, 1)
+    queue.put(one, 0)
+    assert queue.put(session(64), PAUSE_US)
+    assert queue.idle(AT_ONCE, PAUSE_US) == [one]
+
+
 def test_a_referee_without_work_keeps_two_bots_at_work_those_with_the_most_turns_first() -> None:
     queue = SendQueue()
     few, many, more, early = session(64, 1), session(64, 5), session(64, 7), session(64, 5)

@@ -13,6 +13,7 @@ from referee.net.http2 import Http2Connection, RpcCall
 from referee.protocol import wire
 from referee.umpire.events import TimeLimits
 from referee.umpire.faults import Fault
+from referee.umpire.umpire import Umpire
 from tests.served_games import JOIN, LONG, SHORT, ServedGames, dial, hear, play_on, say, tell, until
 from tests.umpires import BANK_US, MOVE_US, answers_to, new_umpire
 
@@ -204,6 +205,32 @@ def test_a_second_long_stall_inside_a_late_decision_makes_it_no_contest_if_it_wa
     told = "the referee stalled for 400 ms while a decision ran late"
     assert served.book.void == ({"game-1": told} if may_replay else {})
     assert rules(served) == ([] if may_replay else [("TIMEOUT_MOVE", "AF-CLOCK-001")])
+
+
+def test_a_late_turn_of_a_game_that_is_over_is_nobodys_business(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    time, asked = Time(monkeypatch), list[BotConnection]()
+
+    async def story(served: ServedGames) -> None:
+        def may_replay(connection: BotConnection, umpire: Umpire) -> bool:
+            asked.append(connection)
+            return True
+
+        monkeypatch.setattr(served, "may_replay", may_replay)
+        connection = late(served, time)
+        time.stalls(served, 400)
+        time.passes(served, ALL)
+        (umpire,) = served.book.games_in_play.seated
+        served.book.games_in_play.abandon(umpire, "It was stopped.")
+        time.stalls(served, 400)
+        time.passes(served, ALL)
+        assert not connection.session.open
+
+    served = tell(tmp_path, story, watched=False)
+    assert not asked
+    assert rules(served) == []
+    assert served.book.void == {"game-1": "It was stopped."}
 
 
 class Quiet:

@@ -126,8 +126,8 @@ class Arena(ServerObserver, SupervisorObserver):
     # What server and supervisors tell.
 
     def may_replay(self, connection: BotConnection, umpire: Umpire) -> bool:
-        """The leg of the game knows."""
-        return next(leg for leg in self._legs if leg.plays(umpire)).may_replay(connection, umpire)
+        """The leg of the game knows; a game that is over is not played again."""
+        return any(leg.plays(umpire) and leg.may_replay(connection, umpire) for leg in self._legs)
 
     def wrong_tokens(self, sentence: str) -> None:
         """No leg's business."""

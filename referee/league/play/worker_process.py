@@ -45,7 +45,7 @@ class WorkerProcess:
             stdout=subprocess.PIPE,
             start_new_session=True,  # the terminal's Ctrl-C is the main process's business
         )
-        self._input = threading.Lock()
+        self._input = threading.RLock()  # a signal handler may come while the same thread holds it
 
     @property
     def pid(self) -> int:
