@@ -3,16 +3,26 @@
 import contextlib
 import json
 import os
+import pickle
 import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from referee.league.definition.definition import parse_definition
+from referee.league.league import LeagueError, plan_of, read_league
+from referee.league.plan import LeaguePlan
+from referee.league.play import cluster as cluster_workers
+from referee.league.play.cluster import ClusterWorkers
+from referee.league.play.event_sink import EntrantWithdrawn, Event, LeagueObserver
+from referee.league.play.runner import Runner
 from referee.league.store import Store
 from referee.umpire.fallback_player import fallback_move
 from referee.verification.verify import verify
@@ -188,6 +198,93 @@ def test_workers_of_another_version_are_refused() -> None:
     told = refused(Path(), "cluster._check_versions({'tcp://a': '0.0.1'})")
     assert "worker tcp://a has Referee 0.0.1" in told
     assert "install the same one on every worker" in told
+
+
+class Scheduler:
+    """Dask without a network, as far as ``ClusterWorkers`` uses it: every stage sends one event, and then fails or ends."""
+
+    def __init__(self, threads: dict[str, int], error: Exception | None = None) -> None:
+        self.threads, self.error = threads, error
+        self.plans: list[LeaguePlan] = []
+        self.sent: list[tuple[str, bytes]] = []
+        self.comm = SimpleNamespace(get_address_host=lambda address: address.removeprefix("tcp://").partition(":")[0])
+
+    def Client(self, *_: Any, **__: Any) -> Any:  # noqa: N802  # Dask's name
+        return SimpleNamespace(
+            wait_for_workers=lambda *_, **__: None,
+            run=lambda *_, **__: {},
+            nthreads=lambda: self.threads,
+            submit=self.submit,
+            close=lambda: None,
+        )
+
+    def Event(self, *_: Any, **__: Any) -> Any:  # noqa: N802
+        return SimpleNamespace(set=lambda: None)
+
+    def Queue(self, *_: Any, **__: Any) -> Any:  # noqa: N802
+        return SimpleNamespace(get=self.get, close=lambda: None)
+
+    def submit(self, _function: Any, plan: LeaguePlan, *_: Any, **__: Any) -> Any:
+        self.plans.append(plan)
+        self.sent.append(("run", pickle.dumps([EntrantWithdrawn("a", "It left.")])))
+        return SimpleNamespace(
+            done=lambda: True, status="error" if self.error else "finished", result=self.result_of_stage
+        )
+
+    def result_of_stage(self) -> tuple[str, int]:
+        if self.error is not None:
+            raise self.error
+        return "run", 1
+
+    def get(self, *, timeout: float = 0, batch: bool = False) -> Any:
+        if not batch:
+            return self.sent.pop(0)
+        rest, self.sent = self.sent, []
+        return rest
+
+
+@pytest.mark.parametrize(
+    ("threads", "sharers"),
+    [
+        ({"tcp://10.0.0.1:4001": 1, "tcp://10.0.0.2:4001": 1}, 1),
+        ({"tcp://10.0.0.1:4001": 2, "tcp://10.0.0.1:4002": 3, "tcp://10.0.0.2:4001": 4}, 5),
+    ],
+)
+def test_stages_on_one_host_share_its_processors_and_its_bot_processes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, threads: dict[str, int], sharers: int
+) -> None:
+    scheduler = Scheduler(threads)
+    monkeypatch.setattr(cluster_workers, "_distributed", lambda: scheduler)
+    told = list[Event]()
+    found_league(tmp_path / "league.sqlite", parse_definition(league_text(list(BOTS))), list(BOTS))
+    with ClusterWorkers("tcp://10.0.0.1:8786") as workers, Store.write(tmp_path / "league.sqlite") as store:
+        league = read_league(store)
+        plan = replace(plan_of(league, tmp_path, "none"), max_processes=20)
+        workers.play(plan, [], told.extend)
+        assert workers.workers == sum(threads.values())
+        runner = Runner(store, league, plan, LeagueObserver())
+        runner._pool = workers
+        assert runner._share == 20 // sharers
+    assert [one.sharers for one in scheduler.plans] == [sharers]
+    assert told == [EntrantWithdrawn("a", "It left.")]
+
+
+def test_what_a_stage_had_sent_before_it_failed_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class KilledWorker(Exception):  # as Dask calls it
+        pass
+
+    found_league(tmp_path / "league.sqlite", parse_definition(league_text(list(BOTS))), list(BOTS))
+    with Store.read(tmp_path / "league.sqlite") as store:
+        plan = plan_of(read_league(store), tmp_path, "none")
+    for error, said in (
+        (LeagueError("no room on the disk"), "no room on the disk"),
+        (KilledWorker(), "a worker process died"),
+    ):
+        scheduler, told = Scheduler({"tcp://10.0.0.1:4001": 1}, error), list[Event]()
+        monkeypatch.setattr(cluster_workers, "_distributed", lambda scheduler=scheduler: scheduler)
+        with ClusterWorkers("tcp://10.0.0.1:8786") as workers, pytest.raises(LeagueError, match=said):
+            workers.play(plan, [], told.extend)
+        assert told == [EntrantWithdrawn("a", "It left.")]
 
 
 def test_what_a_cluster_left_open_is_dealt_anew_for_nobody_here_can_prove_its_bots_dead(tmp_path: Path) -> None:

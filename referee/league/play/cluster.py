@@ -12,6 +12,7 @@ import threading
 from collections import Counter
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import count
 from typing import Any, Final, Self
 
@@ -40,7 +41,8 @@ class ClusterWorkers:
         try:
             self._client.wait_for_workers(1, timeout=PATIENCE_SECONDS)
             _check_versions(self._client.run(version_here, on_error="return"))
-            self.workers = sum(self._client.nthreads().values())
+            threads = self._client.nthreads()
+            self.workers, self.sharers = sum(threads.values()), _most_on_a_host(threads)
         except TimeoutError:
             self._client.close()
             raise LeagueError(f"the cluster at {address} has no workers; start some: dask worker {address}") from None
@@ -59,15 +61,19 @@ class ClusterWorkers:
         """Has a worker play a stage. If it is lost, another one plays the stage, and what the first has sent counts all the same."""
         name = f"{self._name}-{next(self._numbers)}"
         queue = _distributed().Queue(name, client=self._client)
-        done = self._client.submit(play_on_worker, plan, legs, self._name, name, pure=False)
+        shared = replace(plan, sharers=self.sharers)
+        done = self._client.submit(play_on_worker, shared, legs, self._name, name, pure=False)
         heard: Counter[str] = Counter()
         try:
             while True:
                 over = done.done()
                 if over and done.status != "finished":
+                    self._tell_rest(queue, tell)
                     break
-                if over and heard[(result := done.result())[0]] == result[1]:
-                    break
+                if over:
+                    run, times = done.result()
+                    if heard[run] == times:
+                        break
                 try:
                     run, sent = queue.get(timeout=PATIENCE_SECONDS if over else _LOOK_SECONDS)
                 except TimeoutError:
@@ -85,6 +91,16 @@ class ClusterWorkers:
             raise
         finally:
             queue.close()
+
+    @staticmethod
+    def _tell_rest(queue: Any, tell: Tell) -> None:
+        """Tells what a stage that has failed had sent before: those games are played."""
+        try:
+            rest = queue.get(batch=True)
+        except OSError:  # the scheduler has gone, too
+            return
+        for _, sent in rest:
+            tell(pickle.loads(sent))  # noqa: S301  # our own worker's
 
     def tell(self) -> None:
         """Tells the workers to stop. May be called from a signal handler, so it does not wait."""
@@ -139,8 +155,16 @@ def version_here() -> str:
 
 
 def lost_worker(error: BaseException) -> bool:
-    """Whether this is what Dask raises when workers died over and over with a block."""
+    """Whether this is what Dask raises when workers died over and over with a stage."""
     return type(error).__name__ in ("KilledWorker", "CommClosedError", "CancelledError", "FutureCancelledError")
+
+
+def _most_on_a_host(threads: Mapping[str, int]) -> int:
+    """How many stages are played on one machine at once, on that with the most; ``threads`` of each worker, by address."""
+    hosts: Counter[str] = Counter()
+    for address, number in threads.items():
+        hosts[_distributed().comm.get_address_host(address)] += number
+    return max(hosts.values(), default=1)
 
 
 def _check_versions(versions: Mapping[str, Any]) -> None:

@@ -152,7 +152,7 @@ class Runner:
         self._play()
         own = replace(used.taken(), seconds=time.monotonic() - began)
         # Workers have told of their bots, and are children here.
-        self._event_sink.took(replace(own, bots_s=0.0) if self._cluster or self._workers > 1 else own)
+        self._event_sink.took(replace(own, bots_s=0.0) if self._pool is not None else own)
         return self._close()
 
     def _play(self) -> None:
@@ -227,11 +227,10 @@ class Runner:
 
     @property
     def _share(self) -> int:
-        """How many bot processes a worker may have alive at once; 0 = any number."""
+        """How many bot processes a stage may have alive at once; 0 = any number. Stages on one machine share what it may have."""
         most = self._plan.max_processes
-        if self._cluster:
-            return most  # each worker has a machine of its own, or should
-        return max(most // self._workers, 1) if most else 0
+        sharers = 1 if self._pool is None else self._pool.sharers
+        return max(most // sharers, 1) if most else 0
 
     # What earlier runs left.
 

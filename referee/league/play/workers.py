@@ -13,11 +13,12 @@ from referee.sandbox.orphans import end_orphans
 class Pool(Protocol):
     """Where stages are played. A context manager: nothing of it is left afterwards.
 
-    ``workers``: how many stages it plays at once. ``threads``: where to call ``play``. ``tell`` and ``kill`` may be called from a
-    signal handler.
+    ``workers``: how many stages it plays at once; ``sharers``: how many of them on one machine, which share it. ``threads``:
+    where to call ``play``. ``tell`` and ``kill`` may be called from a signal handler.
     """
 
     workers: int
+    sharers: int
     threads: ThreadPoolExecutor
 
     def play(self, plan: LeaguePlan, legs: Legs, tell: Tell) -> None:
@@ -34,7 +35,7 @@ class LocalWorkers:
     """Processes on this machine, which share its processors."""
 
     def __init__(self, workers: int) -> None:
-        self.workers = workers
+        self.workers = self.sharers = workers
         self.threads = ThreadPoolExecutor(workers, "worker")
         self._playing: set[WorkerProcess] = set()
         self._told = False
@@ -51,7 +52,7 @@ class LocalWorkers:
             process = WorkerProcess()
             self._playing.add(process)
         try:
-            process.play(replace(plan, sharers=self.workers), legs, tell)
+            process.play(replace(plan, sharers=self.sharers), legs, tell)
         finally:
             with self._lock:
                 self._playing.discard(process)
