@@ -93,7 +93,7 @@ def _with_open_round(store: Store, definition: Definition, roster: Roster, conso
     league = read_league(store)
     check_same_ladder(store.path, league, definition)
     if (round_ := open_round(league)) is not None:
-        check_round_unchanged(store.path, league, roster)
+        check_round_unchanged(store, league, roster)
         console.print(f"Going on with round {round_['number']} of {store.path}", markup=False)
     else:
         begun = begin_round(store, league, definition, roster)

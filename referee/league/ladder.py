@@ -20,6 +20,7 @@ from referee.league.entrants.roster import Entrant, Roster
 from referee.league.ladder_history import OF_A_VERSION, LadderHistory, history_of, open_round, round_master
 from referee.league.league import League, LeagueError, about, rules_of
 from referee.league.schedule.schedule import read_schedule
+from referee.league.sets_to_play import schedule_to_play
 from referee.league.standings import closed_sets, standings_of
 from referee.league.store import FixtureRow, GameRow, SetRow, Source, Store
 from referee.league.store.league_facts import NewOnLadder, RoundFacts
@@ -173,18 +174,27 @@ def _entries(definition: Definition, roster: Roster) -> dict[str, tuple[str, boo
     return dict(zip(invited, own, strict=True))
 
 
-def check_round_unchanged(path: object, league: League, roster: Roster) -> None:
-    """Raises ``LeagueError`` if a bot of the open round is not there any more as it entered."""
+def check_round_unchanged(store: Source, league: League, roster: Roster) -> None:
+    """Raises ``LeagueError`` if a bot that has still to play in the open round is not there any more as it entered."""
     round_ = open_round(league)
     if round_ is None:
         return
+    withdrawn = {key for key, one in store.entrants().items() if one["withdrawn"]}
+    open_ = {row.id for row in store.sets() if row.state == "OPEN"}
+    left = [planned.table for planned in schedule_to_play(store, league).sets if planned.id in open_]
+    to_play = {key for table in left if withdrawn.isdisjoint(table) for key in table}  # the others are void
     now = {one.key: (one.digest, one.version) for one in roster.entrants}
     known = {one.key: one for one in league.entrants}
-    changed = [key for key in round_["bots"] if now.get(known[key].name) != (known[key].digest, known[key].version)]
+    bots = [key for key in round_["bots"] if key in to_play]
+    changed = [key for key in bots if now.get(known[key].name) != (known[key].digest, known[key].version)]
     if changed:
+        panel = {one["key"] for each in league.facts.get("rounds", []) for one in each["entered"] if one["panel"]}
+        free = [known[key].name for key in changed if key not in panel]
+        one = len(changed) == 1
         raise LeagueError(
-            f"round {round_['number']} is open, and {', '.join(changed)} is not there any more as it began: put it back until the "
-            f"round is over, or withdraw it: referee ladder {path} --withdraw {known[changed[0]].name}"
+            f"round {round_['number']} is open, and {', '.join(changed)} {'has' if one else 'have'} changed since it began, or "
+            f"{'is gone: put it back as it was' if one else 'are gone: put them back as they were'} until the round is over"
+            + (f", or withdraw {'it' if one else free[0]}: referee ladder {store.path} --withdraw {free[0]}" if free else "")
         )
 
 
@@ -207,8 +217,10 @@ def close_round(store: Store, league: League) -> RoundFacts:
 def withdraw(store: Store, league: League, bot: str, reason: str) -> str:
     """Withdraws the version of a bot that plays now: its open sets are void, its closed ones stay. Returns its key.
 
-    Raises ``LeagueError`` if no such bot plays, or it is of the panel.
+    Raises ``LeagueError`` if no such bot plays, or it is of the panel, or the reason is blank.
     """
+    if not reason.strip():
+        raise LeagueError(f"{bot} is withdrawn for a reason, which stands in the record: say it, or leave --reason out")
     rounds = league.facts.get("rounds", [])
     entered = {one["key"]: one for round_ in rounds for one in round_["entered"]}
     withdrawn = store.entrants()

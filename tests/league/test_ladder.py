@@ -25,7 +25,7 @@ from referee.report.csv_tables import csv_table
 from referee.report.report_data import collect
 from referee.umpire.fallback_player import fallback_move
 from referee.verification.verify import verify
-from tests.league.inprocess import Player, at_random
+from tests.league.inprocess import InProcess, Player, at_random
 from tests.league.ladders import Ladder
 
 FOUNDERS: dict[str, Player] = {"a": fallback_move, "b": at_random, "c": fallback_move, "d": at_random, "e": at_random}
@@ -288,15 +288,60 @@ def test_only_bots_may_change_in_the_definition(tmp_path: Path) -> None:
         ladder.begin()
 
 
+def check_unchanged(ladder: Ladder) -> None:
+    with Store.read(ladder.path) as store:
+        check_round_unchanged(store, read_league(store), ladder.roster)
+
+
 def test_a_bot_that_changes_in_an_open_round_is_named_with_the_remedy(tmp_path: Path) -> None:
+    ladder = Ladder(tmp_path / "ladder.sqlite", FOUNDERS, panel=("a",))
+    ladder.begin()
+    check_unchanged(ladder)
+    ladder.come("e", at_random)
+    sentence = r"round 1 is open, and e has changed since it began, or is gone: put it back as it was until the round is over"
+    with pytest.raises(LeagueError, match=rf"^{sentence}, or withdraw it: referee ladder .*sqlite --withdraw e$"):
+        check_unchanged(ladder)
+    with Store.write(ladder.path) as store:
+        withdraw(store, read_league(store), "e", "it was broken")
+    check_unchanged(ladder)
+    ladder.come("a", at_random)
+    with pytest.raises(LeagueError, match=r"and a has changed since it began, .* until the round is over$"):
+        check_unchanged(ladder)
+    ladder.versions["a"] = 1
+    ladder.play()
+    ladder.play()
+    assert ladder.rounds[1]["bots"] == ["a", "b", "c", "d", "e@2"]
+    with Store.read(ladder.path) as store:
+        found = verify(store)
+    assert found.ok, str(found)
+
+
+def test_several_that_have_changed_are_named_together(tmp_path: Path) -> None:
+    ladder = Ladder(tmp_path / "ladder.sqlite", FOUNDERS, panel=("a",))
+    ladder.begin()
+    ladder.come("a", at_random)
+    ladder.go("d")
+    with pytest.raises(LeagueError, match=r"a, d have changed .* put them back .*, or withdraw d: .* --withdraw d$"):
+        check_unchanged(ladder)
+
+
+def test_a_round_with_nothing_left_to_play_is_closed_whatever_has_changed(tmp_path: Path) -> None:
     ladder = Ladder(tmp_path / "ladder.sqlite", FOUNDERS)
     ladder.begin()
-    with Store.read(ladder.path) as store:
-        league = read_league(store)
-    check_round_unchanged(ladder.path, league, ladder.roster)
+    with Store.write(ladder.path) as store:  # and here its referee is killed
+        assert not InProcess(store, ladder.players).run().open
     ladder.come("e", at_random)
-    with pytest.raises(LeagueError, match=r"round 1 is open, and e is not there .* referee ladder .* --withdraw e"):
-        check_round_unchanged(ladder.path, league, ladder.roster)
+    check_unchanged(ladder)
+
+
+@pytest.mark.parametrize("reason", ["", "  "])
+def test_nobody_is_withdrawn_without_a_reason(tmp_path: Path, reason: str) -> None:
+    ladder = Ladder(tmp_path / "ladder.sqlite", FOUNDERS)
+    ladder.begin()
+    with Store.write(ladder.path) as store:
+        with pytest.raises(LeagueError, match="e is withdrawn for a reason, .* say it, or leave --reason out"):
+            withdraw(store, read_league(store), "e", reason)
+        assert store.entrants()["e"]["withdrawn"] is None
 
 
 def test_too_few_owners_cannot_fill_a_table(tmp_path: Path) -> None:
