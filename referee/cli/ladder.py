@@ -1,16 +1,17 @@
 """``ladder``: how a ladder stands with its rounds; withdraw a bot, pause, freeze, end."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from referee.cli import app
-from referee.cli.ladder_rounds import status_lines
 from referee.cli.lines import plain_text
 from referee.cli.options import refuse_idle, refuse_together
-from referee.league.ladder import finish, withdraw
-from referee.league.ladder_history import is_ladder
+from referee.cli.standings_text import counted
+from referee.league.ladder import finish, freeze, history_in, withdraw
+from referee.league.ladder_history import definition_file, is_ladder, sets_of_round
 from referee.league.league import League, LeagueError, read_league
 from referee.league.store import Store
 
@@ -26,18 +27,20 @@ def ladder(
         str, typer.Option("--withdraw", metavar="BOT", help="Take a bot out at once: its open sets are void.")
     ] = "",
     reason: Annotated[str, typer.Option(help="Why it is withdrawn.")] = "by its owner",
-    pause: Annotated[bool, typer.Option("--pause", help="No round begins any more.")] = False,
-    go_on: Annotated[bool, typer.Option("--go-on", help="Rounds may begin again.")] = False,
-    freeze: Annotated[bool, typer.Option("--freeze", help="No bot and no version enters any more.")] = False,
+    pause: Annotated[bool, typer.Option("--pause", help="Begin no more rounds until --go-on.")] = False,
+    go_on: Annotated[bool, typer.Option("--go-on", help="Let rounds begin again.")] = False,
+    freeze_: Annotated[
+        bool, typer.Option("--freeze", help="Let no new bot or version enter from now on; this cannot be undone.")
+    ] = False,
     finish_: Annotated[bool, typer.Option("--finish", help="End the ladder between two rounds, as it stands.")] = False,
 ) -> None:
     """Print who plays on a ladder and its rounds with their commitments; or withdraw a bot, pause, freeze or end it."""
     refuse_together("one after the other", *_ACTIONS)
     if not withdraw_:
         refuse_idle("without --withdraw", "--reason")
-    if not (withdraw_ or pause or go_on or freeze or finish_):
+    if not (withdraw_ or pause or go_on or freeze_ or finish_):
         with Store.read(store) as reader:
-            typer.echo("\n".join(map(plain_text, status_lines(reader, _ladder_in(reader)))))
+            typer.echo("\n".join(_status_lines(reader, _ladder_in(reader))))
         return
     with Store.write(store) as writer:
         league = _ladder_in(writer)
@@ -45,9 +48,13 @@ def ladder(
             raise LeagueError(f"{store} is finished: nothing of it changes any more")
         if withdraw_:
             key = withdraw(writer, league, withdraw_, reason)
-            told = f"{key} is withdrawn: {reason}. What it has played stays; its open sets are void when the round goes on."
-        elif freeze:
-            told = _freeze(writer, league)
+            told = f"{key} is withdrawn: {plain_text(reason)}. What it has played stays; its open sets are void when the round goes on."
+        elif freeze_:
+            since = freeze(writer, league)
+            told = (
+                f"Frozen after round {since}: nobody enters any more. Play it out with: "
+                f"referee run {definition_file(league)} --finals"
+            )
         elif finish_:
             from referee.report.html_report import write_report
 
@@ -59,7 +66,7 @@ def ladder(
             told = (
                 "Paused: no round begins; one that is open may be played to its end." if pause else "Rounds may begin."
             )
-    typer.echo(plain_text(told) if withdraw_ else told)
+    typer.echo(told)
 
 
 def _ladder_in(store: Store) -> League:
@@ -69,12 +76,30 @@ def _ladder_in(store: Store) -> League:
     return league
 
 
-def _freeze(store: Store, league: League) -> str:
-    rounds = league.facts.get("rounds", [])
+def _status_lines(store: Store, league: League) -> Iterator[str]:
+    """A ladder in lines: who plays, its last rounds with their commitments, and whether it is paused or frozen."""
+    facts, withdrawn = league.facts, store.entrants()
+    rounds = facts.get("rounds", [])
+    yield f"{plain_text(league.name)}: {counted(len(rounds), 'round')}"
     if not rounds:
-        raise LeagueError(f"{store.path} has no round yet: nobody has entered")
-    if "frozen" not in league.facts:
-        store.put(frozen=len(rounds))
-    return (
-        f"Frozen after round {store.league()['frozen']}: nobody enters any more. Play it out with: referee run --finals"
-    )
+        return
+    history = history_in(store, league)
+    versions = {entrant.key: plain_text(entrant.version) for entrant in league.entrants}
+    for key in rounds[-1]["bots"]:
+        own = history.entered[key]
+        parts = [f"  {plain_text(key)} {versions[key]}", counted(history.orders.sets(key), "closed set")]
+        parts += [f"owner {plain_text(own['owner'])}"] if own["owner"] else []
+        parts += ["of the panel"] if own["panel"] else []
+        parts += [f"withdrawn: {plain_text(str(withdrawn[key]['withdrawn']))}"] if withdrawn[key]["withdrawn"] else []
+        yield ", ".join(parts)
+    gone = [key for key in history.entered if key not in rounds[-1]["bots"]]
+    for key in gone:
+        yield f"  {plain_text(key)} {versions[key]}, {counted(history.orders.sets(key), 'closed set')}, retired after round {history.last_round[key]}"
+    for round_ in rounds:
+        state = "closed" if "result_root" in round_ else "open"
+        revealed = f", master {plain_text(round_['master'])}" if state == "closed" else ""
+        yield f"Round {round_['number']}, {state}: {counted(sets_of_round(round_), 'set')}, commitment {plain_text(round_['commitment'])}{revealed}"
+    if "frozen" in facts:
+        yield f"Frozen after round {facts['frozen']}: nobody enters any more."
+    if facts.get("paused"):
+        yield f"Paused; let it go on with: referee ladder {store.path} --go-on"

@@ -1,7 +1,7 @@
 """Rounds of a ladder from the command line: begun, played one after another, and closed; and what is told of them."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -16,16 +16,20 @@ from referee.league.ladder import (
     check_same_ladder,
     close_round,
     finish,
+    freeze,
     history_in,
     is_resolved,
+    who_plays_next,
 )
 from referee.league.ladder_history import open_round, sets_of_round
-from referee.league.league import League, LeagueError, read_league
+from referee.league.league import League, read_league
+from referee.league.play.run_figures import RunFigures
 from referee.league.play.runner import RunOutcome
 from referee.league.schedule.ladder import balanced_tables, extra_tables, rounds_to_meet
 from referee.league.standings import standings_of
 from referee.league.store import Store
 from referee.league.store.league_facts import RoundFacts
+from referee.statistics.standings import Standings
 
 _NAMED: Final = 3
 """The most pairs that a line names."""
@@ -41,66 +45,75 @@ Look = Callable[[], tuple[Definition, Roster]]
 
 @dataclass(frozen=True, slots=True)
 class LadderRun:
-    """What came of a run of rounds: whether it was stopped in one, and whether the ladder is finished."""
+    """What came of a run of rounds: whether it was stopped in one, what playing took, and the standings if the ladder is finished."""
 
-    stopped: bool
-    finished: bool
+    stopped: bool = False
+    figures: RunFigures = field(default_factory=RunFigures)
+    table: Standings | None = None
 
 
-def play_rounds(path: Path, rounds: int, look: Look, play: Play, console: Console, *, finals: bool) -> LadderRun:
+def play_rounds(
+    path: Path, rounds: int, first: tuple[Definition, Roster], look: Look, play: Play, console: Console, *, finals: bool
+) -> LadderRun:
     """Plays so many rounds of the ladder at that path; one that is open is the first. ``finals``: until all are told apart.
 
-    Each round begins with the bots that are there then. Raises ``LeagueError`` or ``ScheduleError`` where none can begin.
+    Each round begins with the bots that are there then: ``first``, and from the second round on whom a ``look`` finds. Raises
+    ``LeagueError`` or ``ScheduleError`` where none can begin.
     """
-    for _ in range(rounds):
-        definition, roster = look()
+    figures = RunFigures()
+    for number in range(rounds):
+        definition, roster = look() if number else first
         with Store.write(path) as store:
-            if finals:
-                _freeze(store)
-            league = _with_open_round(store, definition, roster, console)
+            league = read_league(store)
+            if finals and not number and _needs_no_round(store, league, definition, roster):
+                freeze(store, league)
+                return LadderRun(table=finish(store, read_league(store)))
+            league = _with_open_round(store, league, definition, roster, console, finals=finals)
             outcome = play(store, league)
+            figures += outcome.figures
             if outcome.open:
-                return LadderRun(stopped=True, finished=False)
+                return LadderRun(stopped=True, figures=figures)
             closed = close_round(store, read_league(store))
             console.print(
                 f"Round {closed['number']} is closed. Master: {closed['master']}, result root: {closed.get('result_root')}",
                 markup=False,
             )
             if finals and _is_over(store):
-                finish(store, read_league(store))
-                return LadderRun(stopped=False, finished=True)
-    return LadderRun(stopped=False, finished=False)
+                return LadderRun(figures=figures, table=finish(store, read_league(store)))
+    return LadderRun(figures=figures)
 
 
-def _freeze(store: Store) -> None:
-    facts = store.league()
-    if not (rounds := facts.get("rounds", [])):
-        raise LeagueError(
-            f"{store.path} has no round yet: finals are for bots that have entered; run it without --finals"
-        )
-    if "frozen" not in facts:
-        store.put(frozen=len(rounds))
+def _needs_no_round(store: Store, league: League, definition: Definition, roster: Roster) -> bool:
+    """Whether finals are over before they begin: a referee that had just closed the last round was killed, for example.
+
+    Raises ``LeagueError`` where the next round may not begin.
+    """
+    if open_round(league) is not None:
+        return False
+    bots = who_plays_next(store, league, definition, roster, finals=True)
+    return set(bots) <= set(league.facts["rounds"][-1]["bots"]) and _is_over(store)
 
 
 def _is_over(store: Store) -> bool:
     league = read_league(store)
-    history = history_in(store, league, store.sets(), store.games())
-    return is_resolved(history, standings_of(store, league, _QUICK_RESAMPLES))
+    return is_resolved(history_in(store, league), standings_of(store, league, _QUICK_RESAMPLES))
 
 
-def _with_open_round(store: Store, definition: Definition, roster: Roster, console: Console) -> League:
+def _with_open_round(
+    store: Store, league: League, definition: Definition, roster: Roster, console: Console, *, finals: bool
+) -> League:
     """The ladder with an open round: the one that was stopped, or the next."""
-    league = read_league(store)
-    check_same_ladder(store.path, league, definition)
     if (round_ := open_round(league)) is not None:
+        check_same_ladder(store.path, league, definition)
         check_round_unchanged(store, league, roster)
+        if finals:
+            freeze(store, league)
         console.print(f"Going on with round {round_['number']} of {store.path}", markup=False)
-    else:
-        begun = begin_round(store, league, definition, roster)
-        for line in (*begun.notes, *round_lines(begun.facts)):
-            console.print(line, markup=False)
-        league = read_league(store)
-    return league
+        return read_league(store)
+    begun = begin_round(store, league, definition, roster, finals=finals)
+    for line in (*begun.notes, *round_lines(begun.facts)):
+        console.print(line, markup=False)
+    return read_league(store)
 
 
 def round_lines(round_: RoundFacts) -> Iterator[str]:
@@ -134,32 +147,3 @@ def games_of_a_round(definition: Definition, bots: int) -> int:
     """How many games a round of so many bots has at most, but for newcomers and pairs that have not met for long."""
     shape = definition.shape()
     return (balanced_tables(shape, bots) + extra_tables(shape, bots)) * (shape.rotations if shape.duplicate else 1)
-
-
-def status_lines(store: Store, league: League) -> Iterator[str]:
-    """A ladder in lines: who plays, its last rounds with their commitments, and whether it is paused or frozen."""
-    facts, withdrawn = league.facts, store.entrants()
-    rounds = facts.get("rounds", [])
-    yield f"{league.name}: {counted(len(rounds), 'round')}"
-    if not rounds:
-        return
-    history = history_in(store, league, store.sets(), store.games())
-    versions = {entrant.key: entrant.version for entrant in league.entrants}
-    for key in rounds[-1]["bots"]:
-        own = history.entered[key]
-        parts = [f"  {key} {versions[key]}", counted(history.orders.sets(key), "closed set")]
-        parts += [f"owner {own['owner']}"] if own["owner"] else []
-        parts += ["of the panel"] if own["panel"] else []
-        parts += [f"withdrawn: {withdrawn[key]['withdrawn']}"] if withdrawn[key]["withdrawn"] else []
-        yield ", ".join(parts)
-    gone = [key for key in history.entered if key not in rounds[-1]["bots"]]
-    for key in gone:
-        yield f"  {key} {versions[key]}, {counted(history.orders.sets(key), 'closed set')}, retired after round {history.last_round[key]}"
-    for round_ in rounds:
-        state = "closed" if "result_root" in round_ else "open"
-        revealed = f", master {round_['master']}" if state == "closed" else ""
-        yield f"Round {round_['number']}, {state}: {counted(sets_of_round(round_), 'set')}, commitment {round_['commitment']}{revealed}"
-    if "frozen" in facts:
-        yield f"Frozen after round {facts['frozen']}: nobody enters any more."
-    if facts.get("paused"):
-        yield f"Paused; let it go on with: referee ladder {store.path} --go-on"

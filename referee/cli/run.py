@@ -19,7 +19,7 @@ from referee.cli import app
 from referee.cli.adhoc_league import adhoc_definition, distinct_names
 from referee.cli.dry_run import dry_lines, seconds_of
 from referee.cli.exits import DONE, INCOMPLETE, INTERRUPTED
-from referee.cli.ladder_rounds import Look, play_rounds
+from referee.cli.ladder_rounds import LadderRun, Look, play_rounds
 from referee.cli.lines import columns_of, messages
 from referee.cli.live_screen import LineObserver, LiveObserver
 from referee.cli.new_league import MANY_GAMES, begin_league, fit_to_time, load_league, season_files
@@ -44,7 +44,7 @@ from referee.league.definition.toml_file import read_text
 from referee.league.entrants.bot_build import require_built
 from referee.league.entrants.roster import Entrant, Roster
 from referee.league.ladder import check_same_ladder
-from referee.league.ladder_history import is_ladder
+from referee.league.ladder_history import definition_file, is_ladder
 from referee.league.league import (
     League,
     LeagueError,
@@ -96,7 +96,16 @@ NewVersionOption = Annotated[
 DryOption = Annotated[
     bool, typer.Option("--dry-run", help="Show tables, games, time and processes; play no more than a short trial.")
 ]
-RoundsOption = Annotated[int, typer.Option("--rounds", min=1, max=10_000, help="On a ladder: how many rounds to play.")]
+_MOST_ROUNDS: Final = 10_000
+RoundsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--rounds",
+        min=1,
+        max=_MOST_ROUNDS,
+        help="On a ladder: how many rounds to play. Without it one, or with --finals as many as it takes.",
+    ),
+]
 FinalsOption = Annotated[
     bool,
     typer.Option("--finals", help="On a ladder: freeze it, and play rounds until all are told apart; that ends it."),
@@ -122,7 +131,7 @@ def run(
     new_version: NewVersionOption = False,
     dry_run: DryOption = False,
     time: TimeOption = None,
-    rounds: RoundsOption = 1,
+    rounds: RoundsOption = None,
     finals: FinalsOption = False,
     until_resolved: UntilOption = None,
     sandbox: SandboxOption = SandboxMode.AUTO,
@@ -163,14 +172,23 @@ def run(
             now, bots = load_league(definition_file, None, console)
             require_built(bots.bots)
             room_for(now, bots.entrants)
-            shut_in(sandbox, bots, trust_bots, console)
+            shut_in(sandbox, bots, trust_bots, None)
             return now, bots
 
-        end(
-            _run_ladder(
-                path, look, rounds, workers, output, choice, console, cluster=cluster, finals=finals, verbose=verbose
-            )
+        played = _run_ladder(
+            path,
+            (definition, roster),
+            look,
+            rounds or (_MOST_ROUNDS if finals else 1),
+            workers,
+            output,
+            choice,
+            console,
+            cluster=cluster,
+            finals=finals,
+            verbose=verbose,
         )
+        end(played)
         return
     if path.exists() and _is_finished(path, definition, roster):
         console.print(f"{path} is finished; to play again: --new-season", markup=False)
@@ -189,6 +207,7 @@ def run(
 
 def _run_ladder(
     path: Path,
+    first: tuple[Definition, Roster],
     look: Look,
     rounds: int,
     workers: int,
@@ -200,61 +219,64 @@ def _run_ladder(
     finals: bool,
     verbose: bool,
 ) -> int:
-    """Plays rounds of a ladder, prints how it stands, and returns the exit code."""
+    """Plays rounds of a ladder, prints how it stands, and returns the exit code. ``first``: definition and bots as they are now."""
     fresh = not path.exists()
-    if not fresh:
+    if fresh:
+        begin_league(*first, path, choice(), None, console)
+    else:
         with Store.read(path) as reader:
             league = read_league(reader)
-        check_same_ladder(path, league, look()[0])
         if league.facts["state"] == "finished":
+            check_same_ladder(path, league, first[0])
             console.print(f"{path} is finished; for another ladder: --new-season", markup=False)
             return _show_finished(path, output)
-    else:
-        definition, roster = look()
-        begin_league(definition, roster, path, choice(), None, console)
 
     def play_round(store: Store, league: League) -> RunOutcome:
         plan = plan_of(league, path.with_suffix(".logs"), choice().kind)
         playing = schedule_to_play(store, league)
-        plan = replace(plan, earlier={one.id: plan.master_of(one.id) for one in playing.sets})
-        with _observer(output, console, store.count_fixtures(), store, league) as observer:
+        ids = {one.id for one in playing.sets}
+        plan = replace(plan, earlier={one: plan.master_of(one) for one in ids})
+        done = sum(row.games for row in store.sets() if row.id in ids)
+        with _observer(output, console, len(playing.fixtures), done, store, league) as observer:
             runner = Runner(store, league, plan, observer, workers, cluster)
             with stopping(runner.stop, console):
-                outcome = runner.run()
-        if verbose:
-            console.print(outcome.figures.sentence)
-        return outcome
+                return runner.run()
 
     with gone_if_nothing_is_played(path) if fresh else nullcontext():
-        ran = play_rounds(path, rounds, look, play_round, console, finals=finals)
+        ran = play_rounds(path, rounds, first, look, play_round, console, finals=finals)
     with Store.read(path) as reader:
-        _print_ladder(reader, output, stopped=ran.stopped)
-        if ran.finished:
+        league = read_league(reader)
+        if ran.table is not None:
             from referee.report.html_report import write_report
 
-            typer.echo(f"Report: {write_report(reader, read_league(reader), path.with_suffix('.html'))}", err=True)
-    return INTERRUPTED if ran.stopped else DONE
+            outcome = replace(_outcome_of_finished(reader, ran.table), figures=ran.figures)
+            report = str(write_report(reader, league, path.with_suffix(".html"), ran.table))
+            _print_end(reader, league, outcome, output, path, report, verbose=verbose)
+            code = _code_of_finished(reader, outcome.scored)
+        else:
+            _print_ladder(reader, league, output, ran, finals=finals, verbose=verbose)
+            code = INTERRUPTED if ran.stopped else DONE
+    if verbose and output is not OutputFormat.JSON:
+        console.print(ran.figures.sentence)
+    return code
 
 
-def _print_ladder(store: Store, output: OutputFormat, *, stopped: bool) -> None:
-    """How a ladder stands after a run of rounds."""
-    league, width = read_league(store), columns_of(sys.stdout)
-    table = standings_of(store, league)
+def _print_ladder(
+    store: Store, league: League, output: OutputFormat, ran: LadderRun, *, finals: bool, verbose: bool
+) -> None:
+    """How a ladder stands that is not finished, after a run of rounds."""
+    width, table = columns_of(sys.stdout), standings_of(store, league)
     if output is OutputFormat.JSON:
-        typer.echo(json_table(table))
+        typer.echo(json_table(table, ran.figures if verbose else None))
         return
     typer.echo(wrapped(league.name, width))
     typer.echo("\n".join(standings_lines(table, width)))
     typer.echo()
     for line in notes(table):
         typer.echo(wrapped(line, width))
-    facts = league.facts
-    if facts["state"] == "finished":
-        typer.echo(f"Result root: {facts.get('result_root')}\nRecord root: {facts.get('record_root')}")
-    elif stopped:
+    if ran.stopped:
         typer.echo(wrapped(f"Stopped in a round, with {open_line(store)}.", width))
-    if facts["state"] != "finished":
-        typer.echo(f"Go on with: referee run {facts.get('file', 'LADDER.toml')}")
+    typer.echo(f"Go on with: referee run {definition_file(league)}{' --finals' if finals else ''}")
     typer.echo(f"Check everything with: referee verify {store.path}")
 
 
@@ -292,8 +314,8 @@ def resume(
         league = read_league(reader)
     _refuse_for(league.definition)
     if is_ladder(league):
-        file = league.facts.get("file", "LADDER.toml")
-        raise LeagueError(f"{store} is a ladder, and goes on with the bots of its definition: referee run {file}")
+        again = f"referee run {definition_file(league)}"
+        raise LeagueError(f"{store} is a ladder, and goes on with the bots of its definition: {again}")
     if league.facts["state"] == "finished":
         console.print(f"{store} is finished already", markup=False)
         end(_show_finished(store, output))
@@ -328,12 +350,16 @@ def _show_finished(path: Path, output: OutputFormat) -> int:
     """Prints how a finished league ended, as its last run did; returns the exit code of that."""
     with Store.read(path) as store:
         league = read_league(store)
-        counts = Counter(row.state for row in store.sets())
-        outcome = RunOutcome(True, counts["SCORED"], counts["VOID"], 0, standings_of(store, league))
+        outcome = _outcome_of_finished(store, standings_of(store, league))
         report = path.with_suffix(".html")
         told = str(report) if report.exists() else f"none yet; write it with referee report {path}"
         _print_end(store, league, outcome, output, path, told)
         return _code_of_finished(store, outcome.scored)
+
+
+def _outcome_of_finished(store: Store, table: Standings) -> RunOutcome:
+    counts = Counter(row.state for row in store.sets())
+    return RunOutcome(True, counts["SCORED"], counts["VOID"], 0, table)
 
 
 def _code_of_finished(store: Store, scored: int) -> int:
@@ -359,8 +385,10 @@ def _is_sample(entrant: Entrant) -> bool:
     }
 
 
-def shut_in(wanted: SandboxMode, roster: Roster, trusted: bool, console: Console, foreign: str = "") -> SandboxChoice:
-    """The sandbox to use, with a line if there is none; raises ``LeagueError`` where strangers' bots would run without.
+def shut_in(
+    wanted: SandboxMode, roster: Roster, trusted: bool, console: Console | None, foreign: str = ""
+) -> SandboxChoice:
+    """The sandbox to use, with a line on ``console`` if there is none; raises ``LeagueError`` where strangers' bots would run without.
 
     Those are submitted bots; and all but the sample bots where ``foreign`` says in a sentence why.
     """
@@ -375,7 +403,8 @@ def shut_in(wanted: SandboxMode, roster: Roster, trusted: bool, console: Console
             raise LeagueError(
                 f"{choice.line} {foreign}: {names} are not run like that; add --trust-bots if you trust them"
             )
-        console.print(choice.line, style="yellow", markup=False)
+        if console is not None:
+            console.print(choice.line, style="yellow", markup=False)
     return choice
 
 
@@ -446,11 +475,11 @@ def go_on(
         if choice.kind == "none" and league.seeded and any(not entrant.remote for entrant in league.entrants):
             line = "The seed of this league stands in files that bots can read: whoever looks there knows every card."
             console.print(line, style="yellow", markup=False)
-        total = store.count_fixtures()
-        if total - store.count_games() >= MANY_GAMES and not (console.is_terminal and output is OutputFormat.RICH):
+        total, done = store.count_fixtures(), store.count_games()
+        if total - done >= MANY_GAMES and not (console.is_terminal and output is OutputFormat.RICH):
             told = f"{total:,} games are to be played; how they stand meanwhile: referee standings {path}"
             console.print(told, markup=False)
-        with _observer(OutputFormat.PLAIN if terminal else output, console, total, store, league) as observer:
+        with _observer(OutputFormat.PLAIN if terminal else output, console, total, done, store, league) as observer:
             runner = Runner(store, league, plan, observer, workers, cluster)
             with stopping(runner.stop, console):
                 outcome = runner.run()
@@ -515,12 +544,10 @@ def live_lines(store: Store, league: League, width: int, rows: int) -> list[str]
 
 @contextmanager
 def _observer(
-    output: OutputFormat, console: Console, total: int, store: Store, league: League
+    output: OutputFormat, console: Console, total: int, done: int, store: Store, league: League
 ) -> Iterator[LineObserver]:
-    """The live screen where there is a terminal, else lines."""
+    """The live screen where there is a terminal, else lines. ``done`` of ``total`` games have been played."""
     if output is OutputFormat.RICH and console.is_terminal:
-        done = store.count_games()
-
         with LiveObserver(console, total, done, partial(live_lines, store, league), league.name) as screen:
             yield screen
     else:

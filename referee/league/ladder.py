@@ -9,7 +9,7 @@ commitment is stored with all of this in one transaction, and the first pack is 
 to the round; from then on its master is no secret any more.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -22,7 +22,7 @@ from referee.league.league import League, LeagueError, about, rules_of
 from referee.league.schedule.schedule import read_schedule
 from referee.league.sets_to_play import schedule_to_play
 from referee.league.standings import closed_sets, standings_of
-from referee.league.store import FixtureRow, GameRow, SetRow, Source, Store
+from referee.league.store import FixtureRow, Store
 from referee.league.store.league_facts import NewOnLadder, RoundFacts
 from referee.league.store.root_digests import result_root, roots
 from referee.statistics.standings import Standings
@@ -36,21 +36,30 @@ class BegunRound:
     notes: tuple[str, ...]
 
 
-def history_in(store: Source, league: League, sets: Sequence[SetRow], games: Iterable[GameRow]) -> LadderHistory:
-    """The history of a ladder as its store stands. ``games``: those of the present packs."""
-    results = {one[0].set_id: one for one in closed_sets(sets, games)}
-    return history_of(league, read_schedule(store).sets, results)
+def history_in(store: Store, league: League, incoming: Sequence[Entrant] = ()) -> LadderHistory:
+    """The history of a ladder as its store stands. ``incoming``: bots that are about to enter."""
+    results = {one[0].set_id: one for one in closed_sets(store.sets(), store.games())}
+    return history_of(league, read_schedule(store).sets, results, incoming)
 
 
-def begin_round(store: Store, league: League, definition: Definition, roster: Roster) -> BegunRound:
-    """Begins the next round with the bots of a definition as they are now.
+def who_plays_next(
+    store: Store, league: League, definition: Definition, roster: Roster, *, finals: bool = False
+) -> list[str]:
+    """Who would play if the next round began now, by key, in the order in which they entered; raises as ``begin_round`` does."""
+    _check_may_begin(store, league, definition)
+    return _Present(store, league, definition, roster, finals=finals).bots
+
+
+def begin_round(
+    store: Store, league: League, definition: Definition, roster: Roster, *, finals: bool = False
+) -> BegunRound:
+    """Begins the next round with the bots of a definition as they are now. ``finals``: it freezes the ladder, if it may begin.
 
     Raises ``LeagueError`` where it may not begin, ``ScheduleError`` where the bots cannot fill a table.
     """
     _check_may_begin(store, league, definition)
-    present = _Present(store, league, definition, roster)
-    results = {one[0].set_id: one for one in closed_sets(store.sets(), store.games())}
-    history = history_of(league, read_schedule(store).sets, results, present.incoming)
+    present = _Present(store, league, definition, roster, finals=finals)
+    history = history_in(store, league, present.incoming)
     history.enter(present.new)
     plan = history.plan(present.new, present.bots)
     digest = history.digest(plan, present.new)
@@ -70,6 +79,8 @@ def begin_round(store: Store, league: League, definition: Definition, roster: Ro
     fixtures = [
         FixtureRow(game.id, game.set_id, game.rotation, game.seats) for one in drawn.sets for game in one.fixtures
     ]
+    if finals:
+        freeze(store, league)
     store.add_round(
         league.name,
         [(one.key, about(one)) for one in present.incoming],
@@ -106,7 +117,10 @@ def _check_may_begin(store: Store, league: League, definition: Definition) -> No
 class _Present:
     """Who is there when a round begins. ``bots``: all keys, in the order in which they entered; ``new`` and ``incoming``: who enters."""
 
-    def __init__(self, store: Store, league: League, definition: Definition, roster: Roster) -> None:
+    def __init__(self, store: Store, league: League, definition: Definition, roster: Roster, *, finals: bool) -> None:
+        if finals:
+            _check_has_rounds(store, league)
+        self._finals = finals
         self._league, self._withdrawn = league, {key: one["withdrawn"] for key, one in store.entrants().items()}
         rounds = league.facts.get("rounds", [])
         self._entered = [one for round_ in rounds for one in round_["entered"]]
@@ -133,10 +147,10 @@ class _Present:
                     self.notes.append(f"{bot.key} {bot.version} does not play: it was withdrawn ({reason}).")
                     return ""
                 return one["key"]
-        if "frozen" in self._league.facts:
-            what = "has changed" if versions else "is new"
+        if "frozen" in self._league.facts or self._finals:
+            what, since = "has changed" if versions else "is new", self._league.facts.get("frozen")
             raise LeagueError(
-                f"the ladder is frozen since round {self._league.facts['frozen']}, and {bot.key} {what}: "
+                f"{'nobody enters in the finals' if since is None else f'the ladder is frozen since round {since}'}, and {bot.key} {what}: "
                 + ("put its files back, or take it out" if versions else "take it out of the definition")
             )
         if any(one["panel"] for one in versions) or (panel and self._entered):
@@ -174,7 +188,7 @@ def _entries(definition: Definition, roster: Roster) -> dict[str, tuple[str, boo
     return dict(zip(invited, own, strict=True))
 
 
-def check_round_unchanged(store: Source, league: League, roster: Roster) -> None:
+def check_round_unchanged(store: Store, league: League, roster: Roster) -> None:
     """Raises ``LeagueError`` if a bot that has still to play in the open round is not there any more as it entered."""
     round_ = open_round(league)
     if round_ is None:
@@ -194,7 +208,11 @@ def check_round_unchanged(store: Source, league: League, roster: Roster) -> None
         raise LeagueError(
             f"round {round_['number']} is open, and {', '.join(changed)} {'has' if one else 'have'} changed since it began, or "
             f"{'is gone: put it back as it was' if one else 'are gone: put them back as they were'} until the round is over"
-            + (f", or withdraw {'it' if one else free[0]}: referee ladder {store.path} --withdraw {free[0]}" if free else "")
+            + (
+                f", or withdraw {'it' if one else free[0]}: referee ladder {store.path} --withdraw {free[0]}"
+                if free
+                else ""
+            )
         )
 
 
@@ -234,6 +252,22 @@ def withdraw(store: Store, league: League, bot: str, reason: str) -> str:
         raise LeagueError(f"{bot} is of the panel, which plays every round")
     store.withdraw(found[0], reason)
     return found[0]
+
+
+def freeze(store: Store, league: League) -> int:
+    """From now on no bot and no version enters. Returns after which round; a ladder that is frozen stays as it is.
+
+    Raises ``LeagueError`` if it has no round yet.
+    """
+    _check_has_rounds(store, league)
+    if "frozen" not in league.facts:
+        store.put(frozen=len(league.facts.get("rounds", [])))
+    return store.league()["frozen"]
+
+
+def _check_has_rounds(store: Store, league: League) -> None:
+    if not league.facts.get("rounds"):
+        raise LeagueError(f"{store.path} has no round yet: nobody has entered; play one first")
 
 
 def is_resolved(history: LadderHistory, table: Standings) -> bool:

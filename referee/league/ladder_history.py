@@ -47,6 +47,11 @@ def open_round(league: League) -> RoundFacts | None:
     return rounds[-1] if rounds and "result_root" not in rounds[-1] else None
 
 
+def definition_file(league: League) -> str:
+    """The definition that a ladder is played from, as a command names it."""
+    return league.facts.get("file") or "LADDER.toml"
+
+
 def aims(round_: RoundFacts) -> Iterator[tuple[str, ...]]:
     """At whom each set of a round is aimed, in schedule order."""
     return (tuple(part["aimed"]) for part in round_["tables"] for _ in range(part["sets"]))

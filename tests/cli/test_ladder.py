@@ -8,8 +8,13 @@ from typing import Any, Final
 
 import pytest
 
+from referee.cli.exits import INCOMPLETE
+from referee.league.definition.definition import load_definition
+from referee.league.entrants.roster import enter
+from referee.league.ladder import begin_round
 from referee.league.league import read_league
 from referee.league.store import Store
+from referee.sandbox.isolation import choose_sandbox
 from tests.program import FIRST, LAST, referee
 
 TOURNAMENTS: Final = Path(__file__).resolve().parents[2] / "tournaments"
@@ -127,7 +132,7 @@ def test_finals_end_when_all_are_told_apart(folder: Path) -> None:
     assert early.returncode == 1
     assert "has no round yet" in early.stderr
     assert referee(folder, "run", "small.toml").returncode == 0
-    done = referee(folder, "run", "small.toml", "--finals", "--rounds", "5")
+    done = referee(folder, "run", "small.toml", "--finals")  # so many rounds as it takes
     assert done.returncode == 0, done.stderr
     with Store.read(folder / "leagues/small.sqlite") as store:
         facts = read_league(store).facts
@@ -136,6 +141,96 @@ def test_finals_end_when_all_are_told_apart(folder: Path) -> None:
     assert "Record root" in done.stdout
     assert referee(folder, "verify", "leagues/small.sqlite").returncode == 0
     assert "is finished; for another ladder: --new-season" in referee(folder, "run", "small.toml").stderr
+
+
+def facts_of(folder: Path) -> Any:
+    with Store.read(folder / "leagues/small.sqlite") as store:
+        return read_league(store).facts
+
+
+def test_finals_that_may_not_begin_leave_the_ladder_as_it_was(folder: Path) -> None:
+    assert referee(folder, "run", "small.toml").returncode == 0
+    ladder = ("ladder", "leagues/small.sqlite")
+    assert referee(folder, *ladder, "--pause").returncode == 0
+    assert "is paused" in referee(folder, "run", "small.toml", "--finals").stderr
+    assert referee(folder, *ladder, "--go-on").returncode == 0
+    shutil.copy(folder / "last.py", folder / "late.py")
+    before = (folder / "small.toml").read_text()
+    (folder / "small.toml").write_text(before + entry("late"))
+    late = referee(folder, "run", "small.toml", "--finals")
+    assert late.returncode == 1
+    assert "nobody enters in the finals, and late is new: take it out of the definition" in late.stderr
+    assert "frozen" not in facts_of(folder)
+    (folder / "small.toml").write_text(before)
+    done = referee(folder, "run", "small.toml", "--finals", "--rounds", "1")
+    assert done.returncode == 0, done.stderr
+    assert "Go on with: referee run small.toml --finals\n" in done.stdout
+    assert facts_of(folder)["frozen"] == 1
+    assert "Play it out with: referee run small.toml --finals" in referee(folder, *ladder, "--freeze").stdout
+
+
+def test_finals_of_a_ladder_that_is_told_apart_play_no_more(folder: Path) -> None:
+    (folder / "small.toml").write_text(HEAD.replace("sets = 3", "sets = 30") + entry("first") + entry("last"))
+    assert referee(folder, "run", "small.toml", "--rounds", "5").returncode == 0
+    done = referee(folder, "run", "small.toml", "--finals")
+    assert done.returncode == 0, done.stderr
+    assert (facts_of(folder)["state"], len(facts_of(folder)["rounds"])) == ("finished", 5)
+    assert referee(folder, "verify", "leagues/small.sqlite").returncode == 0
+
+
+def test_a_finished_ladder_with_a_withdrawal_is_told_alike_by_its_last_run_and_later(folder: Path) -> None:
+    (folder / "small.toml").write_text(HEAD.replace("sets = 3", "sets = 30") + entry("first") + entry("last"))
+    (folder / "small.toml").write_text((folder / "small.toml").read_text() + entry("chance"))
+    assert referee(folder, "run", "small.toml").returncode == 0
+    assert referee(folder, "ladder", "leagues/small.sqlite", "--withdraw", "chance").returncode == 0
+    done = referee(folder, "run", "small.toml", "--finals")
+    again = referee(folder, "run", "small.toml")
+    assert facts_of(folder)["state"] == "finished"
+    assert done.returncode == again.returncode == INCOMPLETE
+    assert done.stdout == again.stdout
+
+
+def test_what_is_known_of_a_run_is_said_once(folder: Path) -> None:
+    done = referee(folder, "run", "small.toml", "--sandbox", "none", "--output", "json", "--verbose", "--rounds", "2")
+    assert done.returncode == 0, done.stderr
+    line = choose_sandbox("none").line
+    assert line
+    assert done.stderr.count(line) == 1
+    with Store.read(folder / "leagues/small.sqlite") as store:
+        assert json.loads(done.stdout)["run"]["games"] == store.count_games()
+    assert "Played" not in done.stderr
+    (folder / "bad").mkdir()
+    (folder / "bad/bad.py").write_text(CHANCE)
+    (folder / "bad/bot.toml").write_text("name = 1\n")
+    (folder / "small.toml").write_text((folder / "small.toml").read_text() + '[[bots]]\nbots_from = "b*"\n')
+    done = referee(folder, "run", "small.toml", "--trust-bots")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("skipped bad") == 1
+
+
+def test_who_is_gone_from_an_open_round_is_withdrawn_and_the_round_goes_on(folder: Path) -> None:
+    assert referee(folder, "run", "small.toml").returncode == 0
+    definition = load_definition(folder / "small.toml")
+    with Store.write(folder / "leagues/small.sqlite") as store:
+        begin_round(store, read_league(store), definition, enter(definition))
+    (folder / "chance.py").unlink()
+    text = (folder / "small.toml").read_text()
+    (folder / "small.toml").write_text(text.replace(entry("chance"), ""))
+    gone = referee(folder, "run", "small.toml")
+    assert gone.returncode == 1
+    remedy = "referee ladder leagues/small.sqlite --withdraw chance"
+    assert "round 2 is open, and chance has changed since it began, or is gone: " in gone.stderr
+    assert gone.stderr.rstrip().endswith(remedy)
+    reason = "its author " + "said so " * 60
+    assert referee(folder, *remedy.split()[1:], "--reason", "").returncode == 1
+    told = referee(folder, *remedy.split()[1:], "--reason", reason)
+    assert told.returncode == 0, told.stderr
+    assert told.stdout.rstrip().endswith("What it has played stays; its open sets are void when the round goes on.")
+    done = referee(folder, "run", "small.toml")
+    assert done.returncode == 0, done.stderr
+    assert len(rounds_of(folder)) == 2
+    assert "\n  first " in referee(folder, "ladder", "leagues/small.sqlite").stdout
+    assert referee(folder, "verify", "leagues/small.sqlite").returncode == 0
 
 
 def test_what_makes_no_sense_on_a_ladder_or_elsewhere_is_refused(folder: Path) -> None:

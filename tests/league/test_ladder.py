@@ -298,7 +298,9 @@ def test_a_bot_that_changes_in_an_open_round_is_named_with_the_remedy(tmp_path: 
     ladder.begin()
     check_unchanged(ladder)
     ladder.come("e", at_random)
-    sentence = r"round 1 is open, and e has changed since it began, or is gone: put it back as it was until the round is over"
+    sentence = (
+        r"round 1 is open, and e has changed since it began, or is gone: put it back as it was until the round is over"
+    )
     with pytest.raises(LeagueError, match=rf"^{sentence}, or withdraw it: referee ladder .*sqlite --withdraw e$"):
         check_unchanged(ladder)
     with Store.write(ladder.path) as store:
@@ -339,7 +341,7 @@ def test_nobody_is_withdrawn_without_a_reason(tmp_path: Path, reason: str) -> No
     ladder = Ladder(tmp_path / "ladder.sqlite", FOUNDERS)
     ladder.begin()
     with Store.write(ladder.path) as store:
-        with pytest.raises(LeagueError, match="e is withdrawn for a reason, .* say it, or leave --reason out"):
+        with pytest.raises(LeagueError, match=r"e is withdrawn for a reason, .* say it, or leave --reason out"):
             withdraw(store, read_league(store), "e", reason)
         assert store.entrants()["e"]["withdrawn"] is None
 
