@@ -20,7 +20,6 @@ from referee.league.entrants.roster import Entrant, Roster
 from referee.league.ladder_history import OF_A_VERSION, LadderHistory, history_of, open_round, round_master
 from referee.league.league import League, LeagueError, about, rules_of
 from referee.league.schedule.schedule import read_schedule
-from referee.league.sets_to_play import schedule_to_play
 from referee.league.standings import closed_sets, standings_of
 from referee.league.store import FixtureRow, Store
 from referee.league.store.league_facts import NewOnLadder, RoundFacts
@@ -195,7 +194,7 @@ def check_round_unchanged(store: Store, league: League, roster: Roster) -> None:
         return
     withdrawn = {key for key, one in store.entrants().items() if one["withdrawn"]}
     open_ = {row.id for row in store.sets() if row.state == "OPEN"}
-    left = [planned.table for planned in schedule_to_play(store, league).sets if planned.id in open_]
+    left = [planned.table for planned in read_schedule(store).sets if planned.id in open_]
     to_play = {key for table in left if withdrawn.isdisjoint(table) for key in table}  # the others are void
     now = {one.key: (one.digest, one.version) for one in roster.entrants}
     known = {one.key: one for one in league.entrants}
