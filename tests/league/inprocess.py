@@ -9,6 +9,7 @@ pure functions of their turn, so the same league comes out every time.
 import asyncio
 import random
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
@@ -21,8 +22,10 @@ from referee.league.definition.definition import Definition, parse_definition
 from referee.league.entrants.roster import Entrant, Roster
 from referee.league.league import begin, plan_of, read_league, rules_of
 from referee.league.plan import BotPlan, GamePlan, LeaguePlan
-from referee.league.play.event_sink import LeagueObserver
+from referee.league.play.event_sink import BufferSink, LeagueObserver
 from referee.league.play.runner import Runner, RunOutcome
+from referee.league.play.worker_process import Legs, Tell
+from referee.league.play.workers import Pool
 from referee.league.schedule.formats import plan
 from referee.league.schedule.schedule import Schedule
 from referee.league.store import Store
@@ -56,6 +59,8 @@ class Lost:
     fault: Fault = Fault.CRASH
     sentence: str = "Its process ended with code 1."
 
+
+STALL = "the referee stalled"
 
 Reply = Action | Late | Garbled | Lost
 Player = Callable[[Turn], Reply]
@@ -181,6 +186,43 @@ def _feed(umpire: Umpire, reply: Reply, charged_us: int) -> None:
             umpire.answer(turn.turn_id, reply, charged_us)
 
 
+class ThreadWorkers(Pool):
+    """Workers that are threads of this process. What they play is what ``play_one`` says."""
+
+    def __init__(self, workers: int, players: Mapping[str, Player] | None = None, *, threads: int = 1) -> None:
+        self.workers = self.sharers = workers
+        self.threads = ThreadPoolExecutor(threads)
+        self.players = players or {}
+        self.told = False
+
+    def play(self, plan: LeaguePlan, legs: Legs, tell: Tell) -> None:
+        for leg in legs:
+            for game in leg:
+                if self.told:
+                    return
+                self.play_one(plan, game, tell)
+
+    def play_one(self, plan: LeaguePlan, game: GamePlan, tell: Tell) -> None:
+        """Plays a game and tells of it."""
+        sink = BufferSink()
+        if self.is_spoiled(game):
+            sink.no_contest(game, STALL)
+        else:
+            umpire = play_game(plan, game, self.players)
+            sink.finished(game, umpire, write_record(umpire, plan.heading(game)))
+        tell(sink.events)
+
+    def is_spoiled(self, _game: GamePlan) -> bool:
+        """Whether this game is no contest."""
+        return False
+
+    def tell(self) -> None:
+        self.told = True
+
+    def kill(self) -> None:
+        self.told = True
+
+
 class InProcess(Runner):
     """A runner whose legs are played in process. After ``most`` games it stops, as after a Ctrl-C."""
 
@@ -190,6 +232,19 @@ class InProcess(Runner):
         self.league = read_league(store)
         self.players, self.left = players, most
         super().__init__(store, self.league, plan_of(self.league, Path(), "none"), listener or LeagueObserver())
+
+    def share_with(self, pool: ThreadWorkers) -> None:
+        """All is played by these workers."""
+        self._workers, self._pool = pool.workers, pool
+
+    def play_rounds(self) -> None:
+        """Plays what is left; the workers are told to stop whatever happens, and none is left."""
+        try:
+            asyncio.run(self._play_rounds())
+        finally:
+            if isinstance(self._pool, ThreadWorkers):
+                self._pool.tell()
+                self._pool.threads.shutdown()
 
     def run(self) -> RunOutcome:
         """As in a runner, but there are no processes to look after."""

@@ -1,34 +1,27 @@
 """A referee that dies right after any one thing it has written: the league goes on to the same end, for every such thing."""
 
-import asyncio
 import contextlib
 import shutil
 import sqlite3
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from referee.league.definition.definition import parse_definition
-from referee.league.plan import GamePlan
 from referee.league.play import event_sink
-from referee.league.play.event_sink import BufferSink
-from referee.league.play.worker_process import Tell
 from referee.league.store import Store
 from referee.umpire.fallback_player import fallback_move
-from referee.umpire.record import write_record
 from tests.league.inprocess import (
     InProcess,
     Player,
+    ThreadWorkers,
     at_random,
     end_of,
     found_league,
     go_on,
     league_text,
-    play_game,
     reneges,
     stumbles,
 )
@@ -61,30 +54,6 @@ class Mortal(Store):
             raise Killed
 
 
-class Workers:
-    """Workers that play in this process."""
-
-    def __init__(self, players: dict[str, Player], workers: int) -> None:
-        self._players, self.workers = players, workers
-        self.threads = ThreadPoolExecutor(1)
-        self._told = False
-
-    def play(self, plan_: Any, legs: Sequence[Sequence[GamePlan]], tell: Tell) -> None:
-        for game in (game for leg in legs for game in leg):
-            if self._told:
-                return
-            played = BufferSink()
-            umpire = play_game(plan_, game, self._players)
-            played.finished(game, umpire, write_record(umpire, plan_.heading(game)))
-            tell(played.events)
-
-    def tell(self) -> None:
-        self._told = True
-
-    def kill(self) -> None:
-        self._told = True
-
-
 def play(path: Path, players: dict[str, Player], workers: int) -> None:
     """Plays what is left of a league, with a store whose referee may die."""
     with Mortal.write(path) as store:
@@ -92,14 +61,10 @@ def play(path: Path, players: dict[str, Player], workers: int) -> None:
         if workers == 1:
             runner.run()
             return
-        runner._workers, runner._plan = workers, replace(runner._plan, max_processes=0)
+        runner._plan = replace(runner._plan, max_processes=0)
         runner._settle_earlier_attempts()
-        pool = runner._pool = Workers(players, workers)
-        try:
-            asyncio.run(runner._play_rounds())
-        finally:
-            pool.tell()
-            pool.threads.shutdown()
+        runner.share_with(ThreadWorkers(workers, players))
+        runner.play_rounds()
         runner._close()
 
 

@@ -11,7 +11,6 @@ import shutil
 import threading
 from collections import Counter
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,6 @@ import pytest
 from referee.league.definition.definition import parse_definition
 from referee.league.league import LeagueError
 from referee.league.plan import GamePlan, LeaguePlan
-from referee.league.play.event_sink import BufferSink
 from referee.league.play.worker_process import Legs, Tell
 from referee.league.schedule.blocks import SetQueue
 from referee.league.schedule.schedule import PlannedSet
@@ -29,8 +27,10 @@ from referee.league.store import Store
 from referee.umpire.fallback_player import fallback_move
 from referee.umpire.record import write_record
 from tests.league.inprocess import (
+    STALL,
     InProcess,
     Player,
+    ThreadWorkers,
     at_random,
     end_of,
     found_league,
@@ -41,7 +41,6 @@ from tests.league.inprocess import (
 )
 
 PLAYERS: dict[str, Player] = {"a": fallback_move, "b": at_random, "c": reneges, "d": fallback_move}
-STALL = "the referee stalled"
 
 
 class Died(LeagueError):
@@ -124,39 +123,26 @@ class Lanes(InProcess):
         self.witness.end(sets)
 
 
-class Workers:
-    """Workers that play as ``Lanes`` do, in threads, and may die after any game."""
+class MortalWorkers(ThreadWorkers):
+    """Workers that play as ``Lanes`` do, and may die after any game."""
 
     def __init__(self, witness: Witness, workers: int) -> None:
-        self.witness, self.workers = witness, workers
-        self.threads = ThreadPoolExecutor(workers)
-        self.told = False
+        super().__init__(workers, PLAYERS, threads=workers)
+        self.witness, self.is_spoiled = witness, witness.spoils
 
     def play(self, plan: LeaguePlan, legs: Legs, tell: Tell) -> None:
-        for games in legs:
-            sets = self.witness.begin(games)
+        for leg in legs:
+            sets = self.witness.begin(leg)
             try:
-                for game in games:
-                    os.sched_yield()
-                    if self.told:
-                        return
-                    sink = BufferSink()
-                    if self.witness.spoils(game):
-                        sink.no_contest(game, STALL)
-                    else:
-                        umpire = play_game(plan, game, PLAYERS)
-                        sink.finished(game, umpire, write_record(umpire, plan.heading(game)))
-                    tell(sink.events)
-                    if self.witness.happens(0.02):
-                        raise Died
+                super().play(plan, [leg], tell)
             finally:
                 self.witness.end(sets)
 
-    def tell(self) -> None:
-        self.told = True
-
-    def kill(self) -> None:
-        self.told = True
+    def play_one(self, plan: LeaguePlan, game: GamePlan, tell: Tell) -> None:
+        os.sched_yield()
+        super().play_one(plan, game, tell)
+        if self.witness.happens(0.02):
+            raise Died
 
 
 @pytest.fixture(scope="module")
@@ -186,17 +172,10 @@ def play(path: Path, witness: Witness, lanes: int, workers: int) -> bool:
     with Store.write(path) as store:
         runner = Lanes(store, witness, lanes)
         runner._settle_earlier_attempts()
-        pool = None
         if workers:
-            pool = Workers(witness, workers)
-            runner._workers, runner._pool = workers, pool
-        try:
-            with contextlib.suppress(Died):
-                asyncio.run(runner._play_rounds())
-        finally:
-            if pool is not None:
-                pool.tell()
-                pool.threads.shutdown()
+            runner.share_with(MortalWorkers(witness, workers))
+        with contextlib.suppress(Died):
+            runner.play_rounds()
         return runner._close().finished
 
 
@@ -240,7 +219,7 @@ def stages_of(runner: InProcess, workers: int) -> list[int]:
 
     runner._stage_here = runner._stage_by_worker = stage  # type: ignore[method-assign]
     if workers:
-        runner._workers, runner._pool = workers, Workers(Witness(), workers)
+        runner.share_with(ThreadWorkers(workers))
 
     async def play_sets() -> None:
         await runner._play_sets(runner._schedule.sets)
@@ -268,6 +247,6 @@ def test_a_worker_that_has_played_a_stage_gets_as_many_sets_as_fit_into_the_time
     with Store.write(path) as store:
         runner = InProcess(store, PLAYERS)
         runner._stage_by_worker = stage  # type: ignore[method-assign]
-        runner._workers, runner._pool = 2, Workers(Witness(), 2)
+        runner.share_with(ThreadWorkers(2))
         asyncio.run(play_sets(runner))
     assert sizes == [256, 256, 244, 128, 116]  # half as much more is taken along, and half of the last is the least

@@ -4,7 +4,6 @@ import asyncio
 import os
 from collections import Counter
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -13,16 +12,16 @@ import pytest
 
 from referee.league.definition.definition import parse_definition
 from referee.league.league import LeagueError, read_league
-from referee.league.plan import GamePlan
+from referee.league.plan import GamePlan, LeaguePlan
 from referee.league.play import runner
 from referee.league.play.arena import Arena
-from referee.league.play.event_sink import BufferSink, LeagueObserver
+from referee.league.play.event_sink import BufferSink, Event, LeagueObserver
 from referee.league.play.runner import MOST_NO_CONTESTS, Runner, RunOutcome
 from referee.league.play.worker_process import Tell
 from referee.league.store import Store, StoreError
 from referee.umpire.fallback_player import fallback_move
 from referee.umpire.record import write_record
-from tests.league.inprocess import InProcess, found_league, league_text, play_game
+from tests.league.inprocess import InProcess, ThreadWorkers, found_league, league_text, play_game
 
 NAMES: Final = ("a", "b", "c")
 PLAYERS: Final = dict.fromkeys(NAMES, fallback_move)
@@ -353,51 +352,38 @@ def test_with_a_remote_bot_all_is_played_in_this_process(path: Path) -> None:
 # Workers
 
 
-class Workers:
-    """Workers that play in this process, or fail as the test says."""
+class FailingWorkers(ThreadWorkers):
+    """Workers of a league, that fail at the stages that the test says: after the first game that they have told of."""
 
-    def __init__(self, runner_: Legs, workers: int, errors: Sequence[BaseException | None] = ()) -> None:
-        self._runner, self._errors, self.workers = runner_, list(errors), workers
-        self.threads = ThreadPoolExecutor(1)
-        self.told: list[str] = []
+    def __init__(self, runner_: Legs, errors: Sequence[BaseException | None] = ()) -> None:
+        super().__init__(2, PLAYERS)
+        self.is_spoiled, self._errors = runner_.spoil, list(errors)
 
-    def play(self, plan_: Any, legs: Sequence[Sequence[GamePlan]], tell: Tell) -> None:
+    def play(self, plan_: LeaguePlan, legs: Sequence[Sequence[GamePlan]], tell: Tell) -> None:
         error = self._errors.pop(0) if self._errors else None
-        for game in (game for leg in legs for game in leg):
-            if self.told:
-                return
-            sink = BufferSink()
-            if self._runner.spoil(game):
-                sink.no_contest(game, "the referee stalled")
-            else:
-                umpire = play_game(plan_, game, PLAYERS)
-                sink.finished(game, umpire, write_record(umpire, plan_.heading(game)))
-            tell(sink.events)  # as it happens
+
+        def fail(events: list[Event]) -> None:
+            tell(events)
             if error is not None:
                 raise error
 
-    def tell(self) -> None:
-        self.told.append("stop")
+        super().play(plan_, legs, fail)
 
     def kill(self) -> None:
         raise AssertionError("nobody is in a hurry")
 
 
-def by_workers(path: Path, errors: Sequence[BaseException | None] = (), **how: Any) -> tuple[RunOutcome, Legs, Workers]:
+def by_workers(path: Path, errors: Sequence[BaseException | None] = (), **how: Any) -> tuple[RunOutcome, Legs]:
     with Store.write(path) as store:
         legs = Legs(store, **how)
         legs._plan = replace(legs._plan, max_processes=0)
-        legs._workers, pool = 2, Workers(legs, 2, errors)
-        legs._pool = pool
-        try:
-            asyncio.run(legs._play_rounds())
-        finally:
-            pool.threads.shutdown()
-        return legs._close(), legs, pool
+        legs.share_with(FailingWorkers(legs, errors))
+        legs.play_rounds()
+        return legs._close(), legs
 
 
 def test_what_workers_play_is_stored_here(path: Path) -> None:
-    outcome, legs, _ = by_workers(path)
+    outcome, legs = by_workers(path)
     assert outcome == RunOutcome(True, 2, 0, 0)
     assert legs.lines.names().count("game") == 6
 
@@ -409,14 +395,14 @@ def test_what_was_no_contest_at_a_worker_is_played_again(path: Path) -> None:
         spoiled[game.fixture_id] += 1
         return game.rotation == 1 and spoiled[game.fixture_id] == 1
 
-    outcome, _, _ = by_workers(path, spoil=once)
+    outcome, _ = by_workers(path, spoil=once)
     assert outcome == RunOutcome(True, 2, 0, 0)
     assert sorted(spoiled.values()) == [1, 1, 1, 1, 2, 2]
 
 
 def test_the_third_no_contest_voids_the_set_with_workers_too(path: Path) -> None:
     """It used to be played again for ever."""
-    outcome, _, _ = by_workers(path, spoil=lambda game: game.rotation == 1 and game.set_id == first_set(path))
+    outcome, _ = by_workers(path, spoil=lambda game: game.rotation == 1 and game.set_id == first_set(path))
     assert outcome == RunOutcome(True, 1, 1, 0)
 
 
@@ -433,8 +419,8 @@ def test_an_error_of_a_worker_is_raised_the_others_are_told_to_stop_and_what_was
     with Store.write(path) as store:
         legs = Legs(store)
         legs._plan = replace(legs._plan, max_processes=0)
-        legs._workers, pool = 2, Workers(legs, 2, [None, error])
-        legs._pool = pool
+        pool = FailingWorkers(legs, [None, error])
+        legs.share_with(pool)
         with pytest.raises(type(error), match=str(error)[:20]):
             asyncio.run(legs._play_rounds())
         pool.threads.shutdown()
