@@ -16,7 +16,7 @@ A_PROCESSOR: Final = 2
 """Bots that are asked at once for each processor at the least: while one thinks, the next has its message already."""
 
 THINKS_US: Final = 5_000
-"""From so many microseconds a decision on a bot thinks. What it has not shown yet is held to be so."""
+"""A bot whose decisions take so many microseconds or more is one that thinks; so is, until it has answered, a new one."""
 
 _IDLE, _CROWDED = 0.75, 1.5
 
@@ -42,21 +42,23 @@ class ProcessorDemand:
 
 
 class AskingLimit:
-    """The limit of one server. ``most`` bots that think may hold turns; 0 = any number.
+    """The limit of one server: ``most`` bots that think may hold turns.
 
     It grows while bots wait their turn and processors are idle all the same (they sleep, or wait for somebody else), and
-    shrinks to ``A_PROCESSOR`` a processor when more of them could run than there are.
+    shrinks to ``A_PROCESSOR`` a processor when more of them could run than there are. A ``fixed`` limit does
+    neither, and every bot counts.
     """
 
-    def __init__(self, processors: int | None = None, *, sharers: int = 1, bounded: bool = True) -> None:
-        """Of ``processors`` (``None``: those of this machine) so many ``sharers`` have an equal part each."""
+    def __init__(self, processors: int | None = None, *, sharers: int = 1, fixed: int = 0) -> None:
+        """Of ``processors`` (``None``: those of this machine) so many ``sharers`` have an equal part each; 0: not ``fixed``."""
         self._processors = max(1, (processors or os.cpu_count() or 1) // sharers)
-        self.least = A_PROCESSOR * self._processors if bounded else 0
+        self.fixed = fixed
+        self.least = fixed or A_PROCESSOR * self._processors
         self.most = self.least
 
     def look(self, demand: float | None, *, waiting: bool) -> None:
         """Fits the limit to what the bots demand of the processors; ``waiting``: some wait to be asked."""
-        if not self.least or demand is None:
+        if self.fixed or demand is None:
             return
         if demand > _CROWDED * self._processors:
             self.most = max(self.least, self.most // 2)
@@ -65,10 +67,13 @@ class AskingLimit:
 
     def must_wait(self, connection: BotConnection, others: Iterable[BotConnection]) -> bool:
         """Whether this bot, which is to be asked, has to wait for one of the others to answer."""
-        if not self.most or not thinks(connection):
+        if not self._counts(connection):
             return False
-        asked = sum(1 for other in others if other is not connection and other.session.open and thinks(other))
+        asked = sum(1 for other in others if other is not connection and other.session.open and self._counts(other))
         return asked >= self.most
+
+    def _counts(self, connection: BotConnection) -> bool:
+        return self.fixed > 0 or thinks(connection)
 
 
 def thinks(connection: BotConnection) -> bool:

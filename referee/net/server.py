@@ -160,8 +160,7 @@ class ServerObserver:
 class GameServer:
     """The connections of a process and their games in play. ``serve`` opens an endpoint, ``watch`` keeps the clocks.
 
-    ``asked_at_once`` bounds how many bots are asked at the same time (a competitive clock); 0: only those that think are
-    bounded, by ``asking_limit``. Connections ``at_home`` have an endpoint of their own, and are let in at no other. The watch
+    ``asking_limit`` bounds how many bots are asked at the same time. Connections ``at_home`` have an endpoint of their own, and are let in at no other. The watch
     is due at ``due_us``. So many ``messages`` with ``turns`` in them were sent.
     """
 
@@ -173,10 +172,13 @@ class GameServer:
         *,
         sharers: int = 1,
     ) -> None:
-        """``sharers``: so many servers are at work on this machine, and let their share of bots think."""
-        self.games_in_play, self.asked_at_once = games_in_play, asked_at_once
+        """``asked_at_once``: so many bots are asked at the same time (a competitive clock); 0: as many as the machine bears.
+
+        ``sharers``: so many servers are at work on this machine, and let their share of bots think.
+        """
+        self.games_in_play = games_in_play
         self._observer = observer or ServerObserver()
-        self.asking_limit, self.demand = AskingLimit(sharers=sharers, bounded=not asked_at_once), ProcessorDemand()
+        self.asking_limit, self.demand = AskingLimit(sharers=sharers, fixed=asked_at_once), ProcessorDemand()
         self.connections: dict[BotConnection, None] = {}
         self._by_session: dict[TurnSession, BotConnection] = {}
         self.at_home: set[BotConnection] = set()
@@ -236,9 +238,8 @@ class GameServer:
         queue, pause = self._queue, 0.0
         self._looking = False
         if heard == self._heard:
-            busy = [session for session in self._by_session if session.open]
-            if not self.asked_at_once or len(busy) < self.asked_at_once:
-                self._send_on(queue.idle(sum(map(quick, busy)), monotonic_us()))
+            busy = sum(1 for session in self._by_session if session.open and quick(session))
+            self._send_on(queue.idle(busy, monotonic_us()))
             pause = PAUSE_US / 1e6
         if queue:
             self._look_later(pause)
@@ -487,16 +488,12 @@ class GameServer:
 
     def _must_wait(self, connection: BotConnection) -> bool:
         """Whether so many bots are thinking that this one has to queue."""
-        if connection.session.waiting and not connection.session.open and self._is_full_for(connection):
+        session = connection.session
+        if session.waiting and not session.open and self.asking_limit.must_wait(connection, self.connections):
             self._queueing[connection] = None
             return True
         self._queueing.pop(connection, None)
         return False
-
-    def _is_full_for(self, connection: BotConnection) -> bool:
-        if self.asked_at_once:
-            return sum(1 for other in self.connections if other.session.open) >= self.asked_at_once
-        return self.asking_limit.must_wait(connection, self.connections)
 
     def _serve_queue(self) -> None:
         """Asks those that queue for a place among the bots that think, first in, first out, as far as there are places.
@@ -504,7 +501,7 @@ class GameServer:
         That comes before anything else is sent: else who has just answered would take the place again that it left.
         """
         for connection in tuple(self._queueing):
-            if self._is_full_for(connection):
+            if self.asking_limit.must_wait(connection, self.connections):
                 return
             if connection.stream is not None:
                 connection.stream.write()

@@ -78,9 +78,15 @@ def test_more_are_asked_while_processors_are_idle_and_fewer_when_they_are_not() 
     for most in (6, 4, 4):
         limit.look(3.5, waiting=True)
         assert limit.most == most
-    unbounded = AskingLimit(2, bounded=False)
-    unbounded.look(0.0, waiting=True)
-    assert unbounded.most == 0
+
+
+def test_of_a_fixed_number_every_bot_is_one_and_it_stays(tmp_path: Path) -> None:
+    served, limit = ServedGames(tmp_path), AskingLimit(2, fixed=3)
+    for demand in (0.0, 9.0):
+        limit.look(demand, waiting=True)
+        assert limit.most == 3
+    assert asked(served, limit, bots(served, 2, THINKS_US - 1)) == 2
+    assert asked(served, limit, bots(served, 40, 300_000, here=False)) == 1
 
 
 def test_what_bots_wait_for_a_processor_is_demand_as_what_they_use() -> None:
