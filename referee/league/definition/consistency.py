@@ -5,6 +5,7 @@ from typing import Any, Protocol
 
 from referee.league.definition.fields import (
     BotSection,
+    HostSection,
     LimitsSection,
     PairSection,
     PolicySection,
@@ -47,6 +48,13 @@ def findings(
     if schedule:
         found += _ladder(schedule, bots)
     return found
+
+
+def hosting(schedule: ScheduleSection, host: HostSection | None) -> list[FieldProblem]:
+    """What keeps a tournament from having a host."""
+    if host is None or FORMATS[schedule.format].endless:
+        return []
+    return [FieldProblem(("host",), 'no [host] without format = "ladder"', 'write format = "ladder", or delete [host]')]
 
 
 def _changed(rules: RuleSet, changes: Mapping[str, Any]) -> tuple[RuleSet | None, list[FieldProblem]]:

@@ -20,9 +20,10 @@ from typing import Any, Self, TypeVar
 
 from pydantic import Field, PrivateAttr, ValidationError, model_validator
 
-from referee.league.definition.consistency import findings, pairing
+from referee.league.definition.consistency import findings, hosting, pairing
 from referee.league.definition.fields import (
     BotSection,
+    HostSection,
     LimitsSection,
     PairSection,
     PolicySection,
@@ -69,6 +70,10 @@ class Definition(Section):
         description="Who plays. None: an open registration, which referee submit enters bots in.",
     )
 
+    host: HostSection | None = Field(
+        default=None,
+        description="On a ladder: where and for whom referee host shows it. It decides nothing about games.",
+    )
     pairs: tuple[PairSection, ...] | None = Field(
         default=None,
         min_length=1,
@@ -91,6 +96,7 @@ class Definition(Section):
             self.tournament.variant, self.tournament, self.rules, self.schedule, self.limits, self.policy, self.bots
         )
         found += pairing(self)
+        found += hosting(self.schedule, self.host)
         if found:
             raise finding_error(*found)
         return self
@@ -146,11 +152,11 @@ class Definition(Section):
         return self.model_copy(update={"schedule": schedule})
 
     def canonical(self) -> dict[str, Any]:
-        """Everything that the definition says, defaults included, as JSON values; ``restore_definition`` reads it.
+        """Everything that the definition says of the games, defaults included, as JSON values; ``restore_definition`` reads it.
 
         A field that came later is left out where it has its default: definitions from before it keep their digest.
         """
-        said = self.model_dump(mode="json", exclude_none=True)
+        said = self.model_dump(mode="json", exclude_none=True, exclude={"host"})
         for section, field in _CAME_LATER:
             if said[section].get(field) == getattr(type(self).model_fields[section].default, field):
                 del said[section][field]

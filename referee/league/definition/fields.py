@@ -2,6 +2,7 @@
 
 import json
 import re
+from datetime import datetime
 from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
@@ -14,6 +15,10 @@ from referee.league.schedule.formats import FORMATS
 
 Objective = Literal["place", "stakes", "points"]
 _SECONDS = {"s": 1, "m": 60, "h": 3600}
+
+
+def _seconds_of(text: str) -> int:
+    return int(text[:-1]) * _SECONDS[text[-1]]
 
 
 ENVIRONMENT_ALLOWED: Final = 'up to 64 variables with texts, such as { DEPTH = "3" }; no name with REFEREE_'
@@ -318,8 +323,7 @@ class BotSection(Section):
     @property
     def wait_s(self) -> int:
         """Seconds to wait for a remote bot to dial in."""
-        amount, unit = re.fullmatch(r"(\d+)([smh])", self.wait or "10m").groups()  # type: ignore[union-attr]
-        return int(amount) * _SECONDS[unit]
+        return _seconds_of(self.wait or "10m")
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:
@@ -360,6 +364,64 @@ class BotSection(Section):
         if source != "remote" and self.wait is not None:
             findings.append(FieldProblem(("wait",), "wait only beside remote = true", "delete wait"))
         return findings
+
+
+class HostSection(Section):
+    """``[host]``: a ladder on the network. It decides nothing about games, and is no part of the definition's digest."""
+
+    address: str = Field(
+        default="127.0.0.1:8400",
+        pattern=r"^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+):[0-9]{1,5}$",
+        description="Where the site listens.",
+        json_schema_extra={"x-allowed": 'HOST:PORT, such as "127.0.0.1:8400"; a port of 0 takes any that is free'},
+    )
+    url: str | None = Field(
+        default=None,
+        pattern=r"^https?://[A-Za-z0-9.:\[\]-]+(/[A-Za-z0-9._~/-]*)?$",
+        max_length=200,
+        description="Where people find the site, if it stands behind a proxy. Absent: the address.",
+        examples=["https://pitch.example.org"],
+        json_schema_extra={"x-allowed": 'a URL, such as "https://pitch.example.org"'},
+    )
+    enter: Literal["invited", "approval", "open"] = Field(
+        default="invited",
+        description="Who may hand bots in. Invited: who has a link of the organiser; approval: anybody, and the organiser lets each "
+        "version in; open: anybody.",
+    )
+    bots_per_owner: int = Field(
+        default=1, ge=1, le=16, description="Bots of one owner on the ladder at once. They never sit at the same table."
+    )
+    uploads_per_hour: int = Field(default=20, ge=1, le=1000, description="Versions that an owner may hand in an hour.")
+    upload_mib: int = Field(default=16, ge=1, le=64, description="The most MiB of what is handed in at once.")
+    build_network: bool = Field(
+        default=False, description="Whether builds may use the network. Without it, packages come from the cache."
+    )
+    build_s: int = Field(default=600, ge=10, le=7200, description="Time for a build, in seconds.")
+    every: Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{0,5}[smh]$")] | None = Field(
+        default=None,
+        description="How often a round begins, at most. Absent: one after another.",
+        examples=["30m"],
+        json_schema_extra={"x-allowed": 'a time such as "30s", "10m" or "2h"'},
+    )
+    closes: datetime | None = Field(
+        default=None,
+        description="What is handed in later does not enter, such as after the deadline of a class.",
+        examples=["2027-01-31T23:59:00+01:00"],
+        json_schema_extra={"x-allowed": "a date and time with its offset, such as 2027-01-31T23:59:00+01:00"},
+    )
+
+    @field_validator("closes")
+    @classmethod
+    def _has_an_offset(cls, closes: datetime | None) -> datetime | None:
+        if closes is not None and closes.tzinfo is None:
+            allowed = "a date and time with its offset, such as 2027-01-31T23:59:00+01:00"
+            raise finding_error(FieldProblem((), allowed, "add the offset from UTC, such as +01:00 or Z"))
+        return closes
+
+    @property
+    def every_s(self) -> int:
+        """Seconds from the beginning of one round to that of the next, at the least."""
+        return _seconds_of(self.every or "0s")
 
 
 class PairSection(Section):
