@@ -7,8 +7,8 @@ from pathlib import Path
 import typer
 
 from referee.cli.ladder_rounds import games_of_a_round, ladder_dry_lines
-from referee.cli.standings_text import counted
 from referee.league.definition.definition import Definition
+from referee.league.definition.problems import counted
 from referee.league.entrants.roster import Roster
 from referee.league.league import LeagueError, most_processes
 from referee.league.play.forecast import Rate, past_rate, peak_processes, schedule_of, trial_rate

@@ -9,7 +9,7 @@ import typer
 from referee.cli import app
 from referee.cli.lines import plain_text
 from referee.cli.options import refuse_idle, refuse_together
-from referee.cli.standings_text import counted
+from referee.league.definition.problems import counted
 from referee.league.ladder import finish, freeze, history_in, withdraw
 from referee.league.ladder_history import definition_file, is_ladder, sets_of_round
 from referee.league.league import League, LeagueError, read_league

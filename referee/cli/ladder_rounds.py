@@ -7,13 +7,10 @@ from typing import Final
 
 from rich.console import Console
 
-from referee.cli.standings_text import counted
 from referee.league.definition.definition import Definition
+from referee.league.definition.problems import counted
 from referee.league.entrants.roster import Roster
 from referee.league.ladder import (
-    begin_round,
-    check_round_unchanged,
-    check_same_ladder,
     close_round,
     finish,
     freeze,
@@ -21,18 +18,15 @@ from referee.league.ladder import (
     is_resolved,
     who_plays_next,
 )
-from referee.league.ladder_history import open_round, sets_of_round
+from referee.league.ladder_history import open_round
 from referee.league.league import League, read_league
+from referee.league.play.ladder_rounds import with_open_round
 from referee.league.play.run_figures import RunFigures
 from referee.league.play.runner import RunOutcome
 from referee.league.schedule.ladder import balanced_tables, extra_tables, rounds_to_meet
 from referee.league.standings import standings_of
 from referee.league.store import Store
-from referee.league.store.league_facts import RoundFacts
 from referee.statistics.standings import Standings
-
-_NAMED: Final = 3
-"""The most pairs that a line names."""
 
 _QUICK_RESAMPLES: Final = 20
 
@@ -68,7 +62,9 @@ def play_rounds(
             if finals and not number and _needs_no_round(store, league, definition, roster):
                 freeze(store, league)
                 return LadderRun(table=finish(store, read_league(store)))
-            league = _with_open_round(store, league, definition, roster, console, finals=finals)
+            league, lines = with_open_round(store, league, definition, roster, finals=finals)
+            for line in lines:
+                console.print(line, markup=False)
             outcome = play(store, league)
             figures += outcome.figures
             if outcome.open:
@@ -97,37 +93,6 @@ def _needs_no_round(store: Store, league: League, definition: Definition, roster
 def _is_over(store: Store) -> bool:
     league = read_league(store)
     return is_resolved(history_in(store, league), standings_of(store, league, _QUICK_RESAMPLES))
-
-
-def _with_open_round(
-    store: Store, league: League, definition: Definition, roster: Roster, console: Console, *, finals: bool
-) -> League:
-    """The ladder with an open round: the one that was stopped, or the next."""
-    if (round_ := open_round(league)) is not None:
-        check_same_ladder(store.path, league, definition)
-        check_round_unchanged(store, league, roster)
-        if finals:
-            freeze(store, league)
-        console.print(f"Going on with round {round_['number']} of {store.path}", markup=False)
-        return read_league(store)
-    begun = begin_round(store, league, definition, roster, finals=finals)
-    for line in (*begun.notes, *round_lines(begun.facts)):
-        console.print(line, markup=False)
-    return read_league(store)
-
-
-def round_lines(round_: RoundFacts) -> Iterator[str]:
-    """A round that has begun, in lines: its size, whose order is open, and its commitment."""
-    tables = counted(sets_of_round(round_), "table")
-    yield f"Round {round_['number']}: {counted(len(round_['bots']), 'bot')} at {tables}"
-    if round_["placed"]:
-        yield f"  placed against others: {', '.join(round_['placed'])}"
-    pairs = list(dict.fromkeys(tuple(pair) for pair in round_["pairs"]))
-    if pairs:
-        named = ", ".join(" and ".join(pair) for pair in pairs[:_NAMED])
-        more = f" and {len(pairs) - _NAMED} other pairs" if len(pairs) > _NAMED else ""
-        yield f"  {counted(len(round_['pairs']), 'extra table')} for {named}{more}"
-    yield f"  commitment to its chairs and packs: {round_['commitment']}"
 
 
 def ladder_dry_lines(definition: Definition, roster: Roster) -> Iterator[str]:

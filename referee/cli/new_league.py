@@ -9,8 +9,8 @@ from rich.console import Console
 
 from referee.cli.dry_run import duration, rate_of, within
 from referee.cli.lines import plain_text
-from referee.cli.standings_text import counted
 from referee.league.definition.definition import Definition, load_definition
+from referee.league.definition.problems import counted
 from referee.league.entrants.check_certificates import only_checked
 from referee.league.entrants.roster import Roster, enter, require_somebody
 from referee.league.league import begin, free_season, newest_season, read_league

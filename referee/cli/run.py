@@ -5,7 +5,7 @@ import shlex
 import signal
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from functools import cache, partial
@@ -35,10 +35,11 @@ from referee.cli.options import (
     refuse_idle,
     refuse_together,
 )
-from referee.cli.standings_text import counted, json_table, notes, play_lines, standings_lines, wrapped
+from referee.cli.standings_text import json_table, notes, play_lines, standings_lines, wrapped
 from referee.league.balance import told_of
 from referee.league.definition.changes import told_changes
 from referee.league.definition.definition import Definition
+from referee.league.definition.problems import counted
 from referee.league.definition.shipped import sample_bots
 from referee.league.definition.toml_file import read_text
 from referee.league.entrants.bot_build import require_built
@@ -51,20 +52,19 @@ from referee.league.league import (
     begin,
     check_unchanged,
     free_season,
-    most_processes,
     plan_of,
     read_league,
     remove_league,
     same_machine,
     store_path,
 )
-from referee.league.play.open_files import make_room
+from referee.league.play.ladder_rounds import plan_of_round
+from referee.league.play.open_files import room_for
 from referee.league.play.runner import Runner, RunOutcome
 from referee.league.schedule.format import ScheduleError
 from referee.league.schedule.formats import format_of
 from referee.league.schedule.formats import plan as plan_schedule
 from referee.league.season import kept_of
-from referee.league.sets_to_play import schedule_to_play
 from referee.league.standings import figures_so_far, standings_of
 from referee.league.store import Store, StoreError
 from referee.net.listening import check_address, check_certificate
@@ -232,10 +232,8 @@ def _run_ladder(
             return _show_finished(path, output)
 
     def play_round(store: Store, league: League) -> RunOutcome:
-        plan = plan_of(league, path.with_suffix(".logs"), choice().kind)
-        playing = schedule_to_play(store, league)
+        plan, playing = plan_of_round(store, league, path.with_suffix(".logs"), choice().kind)
         ids = {one.id for one in playing.sets}
-        plan = replace(plan, earlier={one: plan.master_of(one) for one in ids})
         done = sum(row.games for row in store.sets() if row.id in ids)
         with _observer(output, console, len(playing.fixtures), done, store, league) as observer:
             runner = Runner(store, league, plan, observer, workers, cluster)
@@ -440,15 +438,6 @@ def _endpoint(
     if tls is not None:
         check_certificate(*tls)
     return f"{'tls' if tls else 'tcp'}:{listen}", tls
-
-
-def room_for(definition: Definition, entrants: Sequence[Entrant]) -> None:
-    """Makes sure that the bots of a league may be here at once; raises ``LeagueError`` with the remedy if not."""
-    shape = definition.shape()
-    slots = shape.seats // shape.sides if shape.sides else 1
-    remote = sum(entrant.remote for entrant in entrants)
-    local = min((len(entrants) - remote) * slots, most_processes(definition))
-    make_room(local, remote * slots)
 
 
 def go_on(

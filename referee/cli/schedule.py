@@ -9,9 +9,9 @@ import typer
 from referee.cli import app
 from referee.cli.lines import plain_text
 from referee.cli.options import OutputFormat, OutputOption
-from referee.cli.standings_text import counted
 from referee.league.balance import Balance, check_schedule
 from referee.league.definition.definition import load_definition
+from referee.league.definition.problems import counted
 from referee.league.entrants.check_certificates import only_checked
 from referee.league.entrants.roster import enter, require_somebody
 from referee.league.league import LeagueError

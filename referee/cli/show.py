@@ -7,7 +7,7 @@ import typer
 
 from referee.cli import app
 from referee.cli.options import newest_league
-from referee.cli.standings_text import counted
+from referee.league.definition.problems import counted
 from referee.league.store import Store
 from referee.umpire.notation import write_down
 

@@ -12,6 +12,7 @@ from typing import Final
 from rich.cells import cell_len
 
 from referee.cli.lines import WIDTH
+from referee.league.definition.problems import counted
 from referee.league.play.run_figures import RunFigures
 from referee.report.headline import Headline
 from referee.report.number_format import NONE, UNITS, between, figure, ranks
@@ -42,11 +43,6 @@ EXPLANATIONS: Final = (
     "Without a rank or an interval, a bot has fewer than ten closed sets: too few to show how much its results vary.",
 )
 """What the columns mean, for ``--explain``."""
-
-
-def counted(number: int, one: str, many: str = "") -> str:
-    """A number with its noun: 1 set, 2 sets."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 @dataclass(frozen=True, slots=True)

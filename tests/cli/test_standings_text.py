@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from referee.cli.lines import Lines, broken, columns_of, messages
-from referee.cli.standings_text import card_lines, counted, folded, notes, play_lines, standings_lines, wrapped
+from referee.cli.standings_text import card_lines, folded, notes, play_lines, standings_lines, wrapped
+from referee.league.definition.problems import counted
 from referee.report.headline import judge
 from referee.statistics.standings import FaultCounts, Standings, VoidSet, standings
 from tests.league.leagues import league, played

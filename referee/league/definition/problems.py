@@ -87,6 +87,15 @@ def near(text: object, known: Iterable[str]) -> str | None:
     return names[found[0]] if found else None
 
 
+def counted(number: int, one: str, many: str = "") -> str:
+    """A number with its noun.
+
+    >>> counted(1, "set"), counted(2, "set")
+    ('1 set', '2 sets')
+    """
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
 def plain(text: str) -> str:
     """A file name or other foreign text without anything that could spoil a line of output."""
     return text if text.isascii() and text.isprintable() else _ascii(text)[1:-1]

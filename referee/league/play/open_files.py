@@ -1,9 +1,12 @@
 """Open files: every bot costs the referee some, and what it may have is looked at before a league begins."""
 
 import resource
+from collections.abc import Sequence
 from typing import Final
 
-from referee.league.league import LeagueError
+from referee.league.definition.definition import Definition
+from referee.league.entrants.roster import Entrant
+from referee.league.league import LeagueError, most_processes
 from referee.net.server import CONNECTIONS_A_BOT, OWN_CONNECTIONS, STRANGERS
 
 OWN_FILES: Final = 64
@@ -36,6 +39,15 @@ def make_room(local: int, remote: int) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
     except (OSError, ValueError):
         raise LeagueError(_refusal(local, remote, wanted, soft)) from None
+
+
+def room_for(definition: Definition, entrants: Sequence[Entrant]) -> None:
+    """Makes sure that the bots of a league may be here at once; raises ``LeagueError`` with the remedy if not."""
+    shape = definition.shape()
+    slots = shape.seats // shape.sides if shape.sides else 1
+    remote = sum(entrant.remote for entrant in entrants)
+    local = min((len(entrants) - remote) * slots, most_processes(definition))
+    make_room(local, remote * slots)
 
 
 def _within(wanted: int, limit: int) -> bool:
