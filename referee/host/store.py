@@ -468,12 +468,17 @@ class HostStore:
         rows = self._rows("SELECT name, retired IS NOT NULL FROM bot WHERE owner_id = ? ORDER BY id", owner)
         return [(name, bool(retired)) for name, retired in rows]
 
-    def entered(self) -> list[Entered]:
-        """Who plays in the next round: of each bot that was not retired, the newest version that was accepted."""
+    def entered(self, until: float | None = None) -> list[Entered]:
+        """Who plays in the next round: of each bot that was not retired, the newest version that was accepted.
+
+        ``until``: of those that were handed in by then.
+        """
         rows = self._rows(
             "SELECT b.name, o.name, max(v.id) FROM bot b JOIN owner o ON o.id = b.owner_id "
-            "JOIN version v ON v.bot_id = b.id AND v.state = 'accepted' "
-            "WHERE b.retired IS NULL AND o.blocked IS NULL GROUP BY b.id ORDER BY b.id"
+            "JOIN version v ON v.bot_id = b.id AND v.state = 'accepted' AND (? IS NULL OR v.created <= ?) "
+            "WHERE b.retired IS NULL AND o.blocked IS NULL GROUP BY b.id ORDER BY b.id",
+            until,
+            until,
         )
         return [Entered(*row) for row in rows]
 
@@ -503,6 +508,19 @@ class HostStore:
                 "INSERT INTO setting VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value", (key, value)
             )
             self._note(db, now, by, "set", key)
+
+    def tell(self, key: str, value: str) -> None:
+        """Sets what the host says of itself, such as what its engine waits for. That is nobody's act, and no line of the audit log."""
+        if self.setting(key) != value:
+            with self._write() as db:
+                db.execute(
+                    "INSERT INTO setting VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+                    (key, value),
+                )
+
+    def change(self) -> int:
+        """A number that is another one when somebody else has changed the store; to ask for it costs next to nothing."""
+        return int(self._rows("PRAGMA data_version")[0][0])
 
     def secret(self) -> str:
         """The secret with which the site signs its sessions; made when it is first asked for."""

@@ -181,10 +181,10 @@ class _Present:
 
 
 def _entries(definition: Definition, roster: Roster) -> dict[str, tuple[str, bool]]:
-    """Owner of each bot that has an entry of its own, and whether it is of the panel, by the bot's key."""
+    """Owner of each bot that has an entry of its own, or was handed in, and whether it is of the panel, by the bot's key."""
     own = [(bot.owner or "", bool(bot.panel)) for bot in definition.bots if bot.bots_from is None]
     invited = [entrant.key for entrant in roster.entrants if not entrant.submitted]
-    return dict(zip(invited, own, strict=True))
+    return dict(zip(invited, own, strict=True)) | {key: (owner, False) for key, owner in roster.owners.items()}
 
 
 def check_round_unchanged(store: Store, league: League, roster: Roster) -> None:

@@ -77,11 +77,15 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class Roster:
-    """Who takes part, in the order of the definition, and which submissions do not. ``notes`` tell of new names."""
+    """Who takes part, in the order of the definition, and which submissions do not. ``notes`` tell of new names.
+
+    ``owners``: whose bots those are, by key, that are not in the definition but were handed in to the host of a ladder.
+    """
 
     entrants: tuple[Entrant, ...]
     skipped: tuple[Skipped, ...] = ()
     notes: tuple[str, ...] = ()
+    owners: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @property
     def bots(self) -> tuple[Entrant, ...]:
@@ -213,6 +217,19 @@ def _submissions(definition: Definition, place: int, entry: BotSection, skipped:
             folder = file.stem if file.suffix == ".py" else file.name
             found.append(_Candidate(place, entry, source.name, source, folder))
     return found
+
+
+def handed_in(definition: Definition, folder: Path, name: str) -> Entrant:
+    """A bot that somebody has handed in, in a folder of its own, under that name; ``BotSourceError`` if it cannot take part.
+
+    It is somebody else's program, as a submission is.
+    """
+    source = find_bot(str(folder.absolute()), definition.folder, name=name)
+    _refuse_links(folder, source)
+    _check_variant(definition, source)
+    require_built([source])
+    (entrant,) = _copies(_Candidate(0, BotSection(bots_from=str(folder)), name, source, folder.name))
+    return entrant
 
 
 def _refuse_links(place: Path, source: BotSource) -> None:
