@@ -13,8 +13,9 @@ from referee.check.ask import Moment, Reply, ask, legal_words, moment
 from referee.check.plan import Plan
 from referee.check.results import Breach
 from referee.check.scene import lines_of, scene_of
+from referee.check.tournament_plan import plan_for
 from referee.cli import app
-from referee.cli.check import find, plan_for
+from referee.cli.check import find
 from referee.cli.lines import plain_text
 from referee.cli.options import OutputFormat, OutputOption, SandboxMode, SandboxOption, newest_league
 from referee.league.entrants.bot_build import require_built

@@ -21,6 +21,7 @@ from referee.check.requirements import Selection, SelectionError
 from referee.check.results import EventLog, line_of
 from referee.check.run import Outputs, Report, check, document
 from referee.check.terminal import REPLAY, report
+from referee.check.tournament_plan import plan_for
 from referee.check.witness import WitnessError, read_witnesses
 from referee.cli import app
 from referee.cli.lines import results
@@ -242,19 +243,6 @@ def _local(text: str, options: CheckOptions) -> Plan:
     source = find(text)
     require_built([source])
     return plan_for(source, options.frame, options.failures)
-
-
-def plan_for(source: BotSource, frame: Plan, failures: Path) -> Plan:
-    """The plan for a bot that was found."""
-    return replace(
-        frame,
-        name=source.name,
-        command=source.command(),
-        version=source.version,
-        digest=source.digest,
-        claims=source.variants,
-        log_path=failures / f"{source.name.replace(' ', '_')}.log",
-    )
 
 
 def find(text: str) -> BotSource:

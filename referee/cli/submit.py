@@ -8,11 +8,10 @@ from typing import Annotated
 import typer
 
 from referee.check.judge import CheckExit
-from referee.check.plan import MOVES_A_GAME, Plan
-from referee.check.requirements import Selection
 from referee.check.run import Outputs, Report, check
+from referee.check.tournament_plan import tournament_options, tournament_plan
 from referee.cli import app
-from referee.cli.check import FailuresOption, SandboxOption, SecondsOption, guarded, named, plan_for, print_report
+from referee.cli.check import FailuresOption, SandboxOption, SecondsOption, guarded, named, print_report
 from referee.cli.lines import plain_text
 from referee.cli.options import SandboxMode
 from referee.league.definition.definition import Definition, load_definition
@@ -22,8 +21,6 @@ from referee.league.entrants.check_certificates import add_receipt, has_receipt,
 from referee.league.entrants.submission import Submission, add_bot, entry_for, remove_bot
 from referee.league.schedule.formats import format_of
 from referee.sandbox.isolation import choose_sandbox
-from referee.sandbox.limits import ResourceLimits as BotLimits
-from referee.umpire.events import TimeLimits
 
 BotArgument = Annotated[str, typer.Argument(metavar="BOT", help="A folder with bot.toml, a .py file, or a sample bot.")]
 DefinitionArgument = Annotated[Path, typer.Argument(metavar="TOURNAMENT.toml", help="The tournament's definition.")]
@@ -62,8 +59,10 @@ def submit(
         choice = choose_sandbox(sandbox.value)
         if choice.line:
             typer.echo(choice.line, err=True)
-        plan = replace(_plan(definition, source, failures), seconds=seconds, sandbox=choice.kind)
-        outcome = check(plan, Outputs(failures, command=named(plan), options=_options(definition)), strict=strict)
+        plan = replace(tournament_plan(definition, source, failures), seconds=seconds, sandbox=choice.kind)
+        outcome = check(
+            plan, Outputs(failures, command=named(plan), options=tournament_options(definition)), strict=strict
+        )
         print_report(outcome.run)
         if outcome.exit_code is CheckExit.CONFORMS:
             _enter(definition_file, bot, source, entry, definition, outcome)
@@ -72,29 +71,6 @@ def submit(
         return outcome.exit_code
 
     raise typer.Exit(int(guarded(run)))
-
-
-def _plan(definition: Definition, source: BotSource, failures: Path) -> Plan:
-    """The check that a tournament demands: its rules, seats and limits."""
-    limits = definition.limits
-    move_us = limits.move_ms * 1000
-    frame = Plan(
-        name="",
-        command=None,
-        games=(definition.rule_set(),),
-        by_name=True,
-        seats=(definition.tournament.seats,),
-        selection=Selection(),
-        limits=TimeLimits(move_us, 0, min(limits.game_s * 1_000_000, MOVES_A_GAME * move_us)),
-        max_in_flight=limits.max_in_flight,
-        bot_limits=BotLimits(memory_mib=limits.memory_mib),
-        start_seconds=float(limits.start_s),
-    )
-    return plan_for(source, frame, failures)
-
-
-def _options(definition: Definition) -> str:
-    return f" --variant {definition.tournament.variant} --seats {definition.tournament.seats}"
 
 
 def _enter(

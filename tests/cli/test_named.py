@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from referee.check.plan import Plan
-from referee.cli.check import find, named, plan_for
+from referee.check.tournament_plan import plan_for
+from referee.cli.check import find, named
 from referee.rules import variant
 from tests.program import FIRST
 

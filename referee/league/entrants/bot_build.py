@@ -86,6 +86,16 @@ class BuildOutcome:
     lacks: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class BuildRemedies:
+    """What helps a build that was ended, or that wants the network, in the words of whoever runs it: ends of sentences."""
+
+    seconds: str = "--seconds gives it more"
+    memory: str = "--memory-mib gives it more"
+    fetches: str = "a build has the network only with --network; run it again with that"
+    network: str = "--network gives it one"
+
+
 class Built(Protocol):
     """What is known of a bot that may have to be built: a ``BotSource`` or an entrant."""
 
@@ -159,6 +169,7 @@ def build(
     sandbox: SandboxKind = "none",
     network: bool = False,
     memory_mib: int = MEMORY_MIB,
+    remedies: BuildRemedies = BuildRemedies(),
 ) -> BuildOutcome:
     """Runs the build step in the bot's folder, for at most so many seconds: see :mod:`referee.league.entrants.build_process`.
 
@@ -180,23 +191,23 @@ def build(
         except LaunchError as error:
             return BuildOutcome(0.0, str(error))
     took = time.monotonic() - started
-    failure = _failure(source, ended, seconds)
+    failure = _failure(source, ended, seconds, remedies)
     if not failure:
         return BuildOutcome(took)
     lacks = missing_libraries(ended.words)
     if lacks:
         return BuildOutcome(took, f"what it needs is not here: {lacks}", lacks=True)
     if sandbox != "none" and not network:
-        failure = _want_of_network(failure, ended.words)
+        failure = _want_of_network(failure, ended.words, remedies)
     return BuildOutcome(took, failure, "\n".join(ended.words.splitlines()[-SHOWN_LINES:]))
 
 
-def _failure(source: BotSource, ended: Ended, seconds: float) -> str:
+def _failure(source: BotSource, ended: Ended, seconds: float, remedies: BuildRemedies) -> str:
     if ended.late:
-        return f"it was not done after {seconds:g} seconds and was ended; --seconds gives it more"
+        return f"it was not done after {seconds:g} seconds and was ended; {remedies.seconds}"
     end = ended.exit
     if end.fault is Fault.RESOURCE_MEM:
-        return f"its build step was ended: {_lower(end.sentence)} --memory-mib gives it more"
+        return f"its build step was ended: {_lower(end.sentence)} {remedies.memory}"
     if end.fault is not None and end.fault is not Fault.CRASH:
         return f"its build step was ended: {_lower(end.sentence)}".rstrip(".")
     if end.signal is not None:
@@ -218,9 +229,7 @@ def missing_libraries(words: str) -> str:
     return "; ".join(dict.fromkeys(told for pattern, told in _LACKS if pattern.search(words)))
 
 
-def _want_of_network(failure: str, words: str) -> str:
+def _want_of_network(failure: str, words: str, remedies: BuildRemedies) -> str:
     if _NO_NETWORK.search(words):
-        return (
-            f"{failure}: it fetches packages, and a build has the network only with --network; run it again with that"
-        )
-    return f"{failure} (it had no network; --network gives it one)"
+        return f"{failure}: it fetches packages, and {remedies.fetches}"
+    return f"{failure} (it had no network; {remedies.network})"

@@ -7,7 +7,6 @@ killed, no game is lost that it has told of.
 
 import asyncio
 import contextlib
-import ctypes
 import os
 import pickle
 import signal
@@ -24,6 +23,7 @@ from referee.league.play.event_sink import BufferSink, EntrantWithdrawn, Event
 from referee.league.play.leg import Leg
 from referee.league.play.run_figures import ProcessorTime
 from referee.sandbox.orphans import end_orphans
+from referee.sandbox.parent import end_with_parent
 
 Legs = Sequence[Sequence[GamePlan]]
 """The games of a stage, leg by leg: no set is twice in one leg."""
@@ -174,7 +174,7 @@ async def _relay(stop: asyncio.Event, stopped: Callable[[], bool]) -> None:
 
 def main() -> None:
     """The child."""
-    _end_with(int(sys.argv[1]))
+    end_with_parent(int(sys.argv[1]))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     out = os.fdopen(os.dup(1), "wb")
@@ -209,16 +209,6 @@ def _until_closed(stop: threading.Event) -> None:
     while os.read(0, 1):
         continue
     stop.set()
-
-
-def _end_with(parent: int) -> None:
-    """Linux: has the kernel end this process when its parent ends, however that happens; at once if it has already."""
-    try:
-        ctypes.CDLL(None, use_errno=True).prctl(1, signal.SIGKILL)
-    except (OSError, AttributeError):
-        return
-    if os.getppid() != parent:
-        os._exit(1)
 
 
 if __name__ == "__main__":
