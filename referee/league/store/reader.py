@@ -225,6 +225,29 @@ class Reader:
         """How many games the schedule has."""
         return int(self._db.execute("SELECT count(*) FROM fixture").fetchone()[0])
 
+    def progress(self, position: int) -> tuple[int, int, int]:
+        """Of the sets from a place of the schedule on, but void ones: how many are open, their stored games, and their games in all."""
+        query = "SELECT coalesce(sum(state = 'OPEN'), 0), coalesce(sum(games), 0) FROM game_set WHERE position >= ? AND state != 'VOID'"
+        open_, stored = self._db.execute(query, (position,)).fetchone()
+        query = "SELECT count(*) FROM game_set s JOIN fixture f ON f.set_id = s.id WHERE s.position >= ? AND s.state != 'VOID'"
+        return int(open_), int(stored), int(self._db.execute(query, (position,)).fetchone()[0])
+
+    def count_closed_sets(self) -> int:
+        """How many sets are scored or void."""
+        return int(self._db.execute("SELECT count(*) FROM game_set WHERE state != 'OPEN'").fetchone()[0])
+
+    def pace(self, attempts: int) -> tuple[str, str, int] | None:
+        """Of the last so many games that ended: when the first of them began, when the last ended, and how many they are.
+
+        Times are as the store has them; ``None`` if none has ended.
+        """
+        query = (
+            "SELECT min(started), max(ended), count(*) FROM "
+            "(SELECT started, ended FROM attempt WHERE ended IS NOT NULL ORDER BY id DESC LIMIT ?)"
+        )
+        began, ended, number = self._db.execute(query, (attempts,)).fetchone()
+        return (began, ended, number) if number else None
+
     def _rows(self, query: str) -> Iterator[dict[str, Any]]:
         """The rows of a query, each by the names of its columns."""
         cursor = self._db.execute(query)

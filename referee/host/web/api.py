@@ -1,0 +1,161 @@
+"""The API, version 1: what programs ask of a host."""
+
+from typing import Any
+
+import orjson
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+
+import referee
+from referee.host.rows import VersionState
+from referee.host.store import NotAllowedError
+from referee.host.web.answers import job_json, json_answer, number_in, own_job
+from referee.host.web.bodies import check_length, hand_in, may_hand_in
+from referee.host.web.openapi import description
+from referee.host.web.site import known_visitor, site_of, visitor
+
+_ARCHIVE_TYPES = ("application/zip", "application/x-zip-compressed", "application/octet-stream", "")
+
+
+def entry(request: Request) -> Response:
+    """What a program has to know before it hands a bot in."""
+    site = site_of(request)
+    tournament, host = site.definition.tournament, site.host
+    return json_answer(
+        {
+            "name": tournament.name,
+            "variant": tournament.variant,
+            "seats": tournament.seats,
+            "upload_mib": host.upload_mib,
+            "closes": host.closes.isoformat() if host.closes else None,
+            "enter": host.enter,
+            "referee": referee.__version__,
+        }
+    )
+
+
+async def new_version(request: Request) -> Response:
+    """Takes the archive of a bot in."""
+    site = site_of(request)
+
+    def allowed() -> Any:
+        who, owner = known_visitor(request)
+        if who.token is None:
+            raise NotAllowedError(401, "Send your token in the header «Authorization: Bearer TOKEN».")
+        name = str(request.path_params["name"])
+        if who.token.bot and who.token.bot.casefold() != name.casefold():
+            raise NotAllowedError(403, f"This token is for {who.token.bot} alone.")
+        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind not in _ARCHIVE_TYPES:
+            raise NotAllowedError(415, "Send the zip archive of the bot's folder as application/zip.")
+        check_length(request, site.host.upload_mib)
+        may_hand_in(site, owner)
+        return owner, name
+
+    owner, name = await run_in_threadpool(allowed)
+    job, is_new = await hand_in(request, owner, name, request.stream())
+    return json_answer(await run_in_threadpool(job_json, request, job), 201 if is_new else 200)
+
+
+def job(request: Request) -> Response:
+    """A job, for its owner and organisers."""
+    return json_answer(job_json(request, own_job(request, number_in(request))))
+
+
+def again(request: Request) -> Response:
+    """Has a job done again; returns the new one."""
+    site = site_of(request)
+    who, owner = known_visitor(request)
+    if who.token is None:
+        raise NotAllowedError(401, "Send your token in the header «Authorization: Bearer TOKEN».")
+    one = own_job(request, number_in(request))
+    with site.handing_in:
+        return json_answer(job_json(request, site.store.again(owner, one.id, site.clock())), 201)
+
+
+def me(request: Request) -> Response:
+    """Who asks: the owner's name, bots, versions and last jobs."""
+    site = site_of(request)
+    who, owner = known_visitor(request)
+    return json_answer(
+        {
+            "owner": owner.name,
+            "organiser": owner.organiser,
+            "token": None if who.token is None else {"label": who.token.label, "bot": who.token.bot},
+            "bots": [
+                {
+                    "name": name,
+                    "retired": retired,
+                    "versions": [
+                        {
+                            "version": one.id,
+                            "name": one.name,
+                            "state": one.state,
+                            "reason": one.reason,
+                            "created": one.created,
+                        }
+                        for one in site.store.versions(bot=name)
+                    ],
+                }
+                for name, retired in site.store.bots(owner.id)
+            ],
+            "jobs": [
+                {"id": one.id, "bot": one.bot, "state": one.state, "sentence": one.sentence}
+                for one in site.store.jobs(owner=owner.id, most=20)
+            ],
+        }
+    )
+
+
+def board(request: Request) -> Response:
+    """How the ladder stands: the standings, with how the open round goes on."""
+    site = site_of(request)
+    visitor(request)
+    site.ladder.first(5)
+    now, known = site.ladder.now, site.ladder.board
+    table = known.table if known else {"rows": [], "sets": 0, "games": 0}
+    return json_answer(
+        {
+            **table,
+            "name": site.definition.tournament.name,
+            "paused": site.store.setting("paused") == "1" or bool(now and now.paused),
+            "banner": site.store.setting("banner"),
+            "round": None
+            if now is None or not now.rounds
+            else {
+                "number": now.rounds[0].number,
+                "open": now.is_open,
+                "games": now.games_in_all,
+                "games_played": now.games_played,
+                "seconds_left": now.seconds_left(),
+            },
+            "up_to_date": known is not None and now is not None and known.mark == now.mark,
+        }
+    )
+
+
+def rounds(request: Request) -> Response:
+    """The rounds with their commitments, the newest first; the master of each that is closed."""
+    site = site_of(request)
+    site.ladder.first(5)
+    now = site.ladder.now
+    lines = now.rounds if now else ()
+    return json_answer({"rounds": [orjson.loads(orjson.dumps(one)) for one in lines]})
+
+
+def openapi(request: Request) -> Response:
+    """The description of this API."""
+    return json_answer(description(site_of(request).url(request)))
+
+
+def healthz(request: Request) -> Response:
+    """Whether the site can read and write what it has to."""
+    site = site_of(request)
+    waiting = site.store.versions(state=VersionState.WAITING)
+    return json_answer({"ok": True, "referee": referee.__version__, "waiting": len(waiting)})
+
+
+def metrics(request: Request) -> Response:
+    """Figures for Prometheus."""
+    return Response(site_of(request).metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")

@@ -1,0 +1,332 @@
+"""What the site shows of a ladder, worked out at once and kept until more is known: plain values, so that another process can do it."""
+
+import os
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+from referee.league.ladder_history import is_ladder, open_round, sets_of_round
+from referee.league.league import LeagueError, read_league
+from referee.league.store import Store
+from referee.league.store.league_facts import RoundFacts
+from referee.report.headline import judge
+from referee.report.number_format import between, figure, ranks
+from referee.report.report_data import ReportData, collect
+from referee.report.sanitize import sanitize
+from referee.report.standings_columns import columns, void_lines
+from referee.statistics.paired import Estimate, turned
+from referee.statistics.standings import StandingsRow
+
+_RULINGS: Final = 12
+"""The most rulings that are shown of a bot, the newest first."""
+_WORST: Final = 3
+"""How many of a bot's worst games are shown."""
+_PACE: Final = 60
+"""From so many of the last games it is told how fast games are played."""
+
+
+@dataclass(frozen=True, slots=True)
+class OnLadder:
+    """A bot in a version, as it entered the ladder. ``withdrawn``: why it was withdrawn; ``last``: the last round it was in."""
+
+    key: str
+    bot: str
+    version: str
+    digest: str
+    owner: str
+    panel: bool
+    entered: int
+    last: int
+    withdrawn: str
+
+
+@dataclass(frozen=True, slots=True)
+class RoundLine:
+    """A round as it is shown. ``master`` and ``result_root``: empty while it is open."""
+
+    number: int
+    bots: int
+    sets: int
+    entered: tuple[str, ...]
+    placed: tuple[str, ...]
+    pairs: tuple[tuple[str, str], ...]
+    commitment: str
+    master: str
+    result_root: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LadderNow:
+    """What is quickly seen of a ladder. Numbers of games are those of the open round; ``games_s``: seconds a game takes, if known.
+
+    ``mark``: changes when the standings do. ``rounds``: all, the newest first. ``present``: who plays, by key.
+    """
+
+    mark: tuple[int, ...]
+    name: str
+    rounds: tuple[RoundLine, ...]
+    bots: tuple[OnLadder, ...]
+    present: frozenset[str]
+    is_open: bool
+    open_sets: int
+    games_played: int
+    games_in_all: int
+    games_s: float | None
+    paused: bool
+    frozen: bool
+    finished: bool
+
+    def seconds_left(self) -> float | None:
+        """How long the open round takes still, if that can be told; 0 where none is open."""
+        if not self.is_open:
+            return 0.0
+        return None if self.games_s is None else (self.games_in_all - self.games_played) * self.games_s
+
+
+@dataclass(frozen=True, slots=True)
+class BoardRow:
+    """A line of the board: ``cells`` as text by heading."""
+
+    key: str
+    bot: str
+    owner: str
+    rank: str
+    measure: str
+    interval: str
+    panel: str
+    rating: str
+    games: int
+    sets: int
+    faults: int
+    status: str
+    of_panel: bool
+    cells: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AgainstLine:
+    """How a bot did against another: what it got more a game, with its interval. ``sure``: whether that leaves out zero."""
+
+    key: str
+    difference: str
+    interval: str
+    sure: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RulingShown:
+    """A ruling against a bot, with the number of its game."""
+
+    game: int
+    rule: str
+    sentence: str
+    consequence: str
+
+
+@dataclass(frozen=True, slots=True)
+class GameShown:
+    """A game of a bot: where it finished, and among whom."""
+
+    number: int
+    place: int
+    others: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Board:
+    """How a ladder stands. ``table``: the standings as JSON values; ``mark``: that of the ladder of which it is."""
+
+    mark: tuple[int, ...]
+    table: dict[str, Any]
+    rows: tuple[BoardRow, ...]
+    headline: str
+    sure: str
+    label: str
+    detail: str
+    notes: tuple[str, ...]
+    sets: int
+    games: int
+    against: dict[str, tuple[AgainstLine, ...]]
+    rulings: dict[str, tuple[RulingShown, ...]]
+    worst: dict[str, tuple[GameShown, ...]]
+    took_s: float
+
+
+def look_at(path: Path) -> LadderNow | None:
+    """What is quickly seen of the ladder at a path; ``None`` if that is none. Raises ``StoreError``, ``LeagueError``."""
+    with Store.read(path) as store, store.snapshot():
+        league = read_league(store)
+        if not is_ladder(league):
+            raise LeagueError(f'{path} is no ladder: its definition does not say format = "ladder"')
+        rounds, facts, about = league.facts.get("rounds", []), league.facts, store.entrants()
+        round_ = open_round(league)
+        before = sum(sets_of_round(one) for one in rounds[:-1])
+        left, played, in_all = store.progress(before) if round_ is not None else (0, 0, 0)
+        pace = store.pace(_PACE)
+        closed = store.count_closed_sets()
+    last = {key: one["number"] for one in rounds for key in one["bots"]}
+    bots = tuple(
+        OnLadder(
+            one["key"],
+            one["bot"],
+            sanitize(about[one["key"]]["version"], 60),
+            about[one["key"]]["digest"],
+            one["owner"],
+            one["panel"],
+            each["number"],
+            last.get(one["key"], each["number"]),
+            sanitize(about[one["key"]]["withdrawn"] or ""),
+        )
+        for each in rounds
+        for one in each["entered"]
+    )
+    is_closed = sum("result_root" in one for one in rounds)
+    finished = facts["state"] == "finished"
+    return LadderNow(
+        mark=(closed, len(rounds), is_closed, sum(bool(one.withdrawn) for one in bots), finished),
+        name=league.name,
+        rounds=tuple(map(_line, reversed(rounds))),
+        bots=bots,
+        present=frozenset(rounds[-1]["bots"]) if rounds else frozenset(),
+        is_open=round_ is not None,
+        open_sets=left,
+        games_played=played,
+        games_in_all=in_all,
+        games_s=_seconds_a_game(pace),
+        paused=bool(facts.get("paused")),
+        frozen="frozen" in facts,
+        finished=finished,
+    )
+
+
+def _line(one: RoundFacts) -> RoundLine:
+    root = one.get("result_root", "")
+    return RoundLine(
+        one["number"],
+        len(one["bots"]),
+        sets_of_round(one),
+        tuple(new["key"] for new in one["entered"]),
+        tuple(one["placed"]),
+        tuple(dict.fromkeys((pair[0], pair[1]) for pair in one["pairs"])),
+        one["commitment"],
+        one["master"] if root else "",
+        root,
+    )
+
+
+def _seconds_a_game(pace: tuple[str, str, int] | None) -> float | None:
+    if pace is None:
+        return None
+    try:
+        began, ended = (datetime.fromisoformat(text) for text in pace[:2])
+    except ValueError:
+        return None
+    return max((ended - began).total_seconds(), 0.0) / pace[2]
+
+
+def work_out(path: Path, mark: tuple[int, ...]) -> Board:
+    """How the ladder at a path stands; takes long for a large one. Raises ``StoreError``, ``LeagueError``."""
+    begun = time.monotonic()
+    with Store.read(path) as store, store.snapshot():
+        facts = collect(store, read_league(store))
+    table = facts.table
+    verdict = judge(table, facts.names, facts.copies, finished=facts.finished)
+    entered = {one["key"]: one for each in facts.league.facts.get("rounds", []) for one in each["entered"]}
+    cells = columns(table, facts.called)
+    rows = tuple(_row(row, entered[row.entrant], cells) for row in table.rows)
+    return Board(
+        mark=mark,
+        table=table.to_json(),
+        rows=rows,
+        headline=verdict.headline,
+        sure=verdict.sure,
+        label=verdict.label,
+        detail=verdict.detail,
+        notes=(*table.notes, *void_lines(table, facts.called), *facts.ending),
+        sets=table.sets,
+        games=table.games,
+        against=_against(facts),
+        rulings=_rulings(facts),
+        worst=_worst(facts),
+        took_s=time.monotonic() - begun,
+    )
+
+
+def work_out_aside(path: Path, mark: tuple[int, ...]) -> Board:
+    """``work_out`` in a process of its own, which takes only what nobody else needs of the processors."""
+    os.nice(19)
+    return work_out(path, mark)
+
+
+def _row(row: StandingsRow, entered: Any, cells: Any) -> BoardRow:
+    return BoardRow(
+        key=row.entrant,
+        bot=entered["bot"],
+        owner=sanitize(entered["owner"], 60),
+        rank=ranks(row),
+        measure=figure(row.measure.mean),
+        interval=between(row.measure),
+        panel="" if row.panel is None else figure(row.panel.mean),
+        rating=figure(row.rating.value, 0, sign=True),
+        games=row.games,
+        sets=row.sets,
+        faults=row.tally.illegal_actions + row.tally.time_outs + row.tally.crashes,
+        status=row.status,
+        of_panel=entered["panel"],
+        cells=tuple((heading, cell(row)) for heading, cell in cells.items()),
+    )
+
+
+def _against(facts: ReportData) -> dict[str, tuple[AgainstLine, ...]]:
+    found: defaultdict[str, dict[str, AgainstLine]] = defaultdict(dict)
+    for meeting in facts.meetings:
+        one, other = meeting.first, meeting.second
+        found[one][other] = _against_line(other, meeting.difference)
+        found[other][one] = _against_line(one, turned(meeting.difference))
+    order = [row.entrant for row in facts.table.rows]
+    return {key: tuple(lines[other] for other in order if other in lines) for key, lines in found.items()}
+
+
+def _against_line(other: str, difference: Estimate) -> AgainstLine:
+    low, high = difference.low, difference.high
+    sure = low is not None and high is not None and (low > 0 or high < 0)
+    return AgainstLine(other, figure(difference.mean, sign=True), between(difference), sure)
+
+
+def _rulings(facts: ReportData) -> dict[str, tuple[RulingShown, ...]]:
+    """The last rulings against each, of sets that are over: hands are no secret there."""
+    over = {game.number for game in facts.games if game.summary["set"] in facts.closed_ids}
+    found: defaultdict[str, list[RulingShown]] = defaultdict(list)
+    for line in reversed(facts.rulings):
+        kept = found[line["entrant"]]
+        if len(kept) < _RULINGS and line["game"] in over:
+            kept.append(
+                RulingShown(line["game"], line["rule"], sanitize(line["sentence"]), sanitize(line["consequence"]))
+            )
+    return {key: tuple(lines) for key, lines in found.items()}
+
+
+def _worst(facts: ReportData) -> dict[str, tuple[GameShown, ...]]:
+    """The games in which each lost most: the last places first, then by stakes."""
+    found: defaultdict[str, list[tuple[tuple[float, float], GameShown]]] = defaultdict(list)
+    for game in facts.scored:
+        for seat, key in _first_seats(game.summary["entrants"]):
+            place, stakes = game.summary["places"][seat], float(game.summary["stakes"][seat])
+            others = tuple(dict.fromkeys(other for other in game.summary["entrants"] if other != key))
+            kept = found[key]
+            kept.append(((-place, stakes), GameShown(game.number, place, others)))
+            if len(kept) > 50:
+                kept[:] = _least(kept)
+    return {key: tuple(shown for _, shown in _least(kept)) for key, kept in found.items()}
+
+
+def _least(kept: Sequence[tuple[tuple[float, float], GameShown]]) -> list[tuple[tuple[float, float], GameShown]]:
+    return sorted(kept, key=lambda one: (one[0], one[1].number))[:_WORST]
+
+
+def _first_seats(entrants: Sequence[str]) -> Iterator[tuple[int, str]]:
+    return ((entrants.index(key), key) for key in dict.fromkeys(entrants))

@@ -1,0 +1,185 @@
+"""What stands around every request: its id, the log, limits of time and size, the headers of each answer, and our faults in our words."""
+
+import asyncio
+import ipaddress
+import logging
+import secrets
+import time
+from collections.abc import Mapping, MutableMapping
+from typing import Any, Final
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from referee.host.web.answers import refusal
+from referee.host.web.limits import TooOftenError
+from referee.host.web.site import Site
+
+ACCESS: Final = logging.getLogger("referee.host.access")
+_LOG: Final = logging.getLogger("referee.host.web")
+
+_PATIENCE_S: Final = 30.0
+"""How long a client may send or take nothing while we wait for it."""
+
+_SECRET_PATHS: Final = ("/join/",)
+"""What comes behind them is a secret, and stands in no log."""
+
+POLICY: Final = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'"
+)
+_HEADERS: Final = {
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "same-origin",
+    "x-frame-options": "DENY",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=()",
+    "cache-control": "no-store",
+}
+"""What an answer has unless its handler says otherwise."""
+
+
+class SlowClientError(Exception):
+    """A client that sent, or took, nothing for too long."""
+
+
+class Guard:
+    """The outermost part of a site."""
+
+    def __init__(self, app: ASGIApp, site: Site) -> None:
+        self._app, self._site = app, site
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        self._without_root(scope)
+        state: MutableMapping[str, Any] = scope.setdefault("state", {})
+        state["request_id"] = secrets.token_hex(8)
+        state["address"] = address_of(scope)
+        exchange = _Exchange(self._site, scope, receive, send)
+        begun = time.monotonic()
+        try:
+            self._site.requests.take(state["address"])
+            await self._app(scope, exchange.receive, exchange.send)
+        except TooOftenError as error:
+            await exchange.answer(429, str(error), {"Retry-After": str(error.wait_s)})
+        except SlowClientError:
+            await exchange.answer(408, "Nothing came for too long, and we did not wait any longer; try again.")
+        except ClientDisconnect:
+            exchange.status = exchange.status or 499
+        except Exception:  # noqa: BLE001  # whatever it is, the log has it, and the client a sentence
+            _LOG.exception("request %s failed", state["request_id"])
+            told = f"That is our fault, not yours. If it stays so, tell the organiser the number {state['request_id']}."
+            await exchange.answer(500, told)
+        finally:
+            self._note(scope, exchange.status, time.monotonic() - begun)
+
+    def _without_root(self, scope: Scope) -> None:
+        """A proxy may leave the path of the site's URL before ours, or take it away."""
+        root = self._site.root
+        if root and (scope["path"] == root or scope["path"].startswith(f"{root}/")):
+            scope["path"] = scope["path"][len(root) :] or "/"
+
+    def _note(self, scope: Scope, status: int, seconds: float) -> None:
+        route = getattr(scope.get("route"), "path", "none")
+        method = scope["method"] if scope["method"] in _METHODS else "other"
+        self._site.metrics.requests.labels(route, method, str(status)).inc()
+        self._site.metrics.seconds.labels(route).observe(seconds)
+        ACCESS.info(
+            '%s %s "%s %s" %d %.0f ms',
+            scope["state"]["request_id"],
+            scope["state"]["address"],
+            method,
+            loggable(scope["path"]),
+            status,
+            seconds * 1000,
+        )
+
+
+_METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
+
+class _Exchange:
+    """A request and its answer as they come in and go out. ``status``: that of the answer, 0 before there is one."""
+
+    def __init__(self, site: Site, scope: Scope, receive: Receive, send: Send) -> None:
+        self._site, self._scope, self._receive, self._send = site, scope, receive, send
+        self._body_is_over = False
+        self.status = 0
+
+    async def receive(self) -> Message:
+        """The next part of the body; raises ``SlowClientError``."""
+        if self._body_is_over:  # only the client's end is awaited
+            return await self._receive()
+        try:
+            async with asyncio.timeout(_PATIENCE_S):
+                message = await self._receive()
+        except TimeoutError:
+            raise SlowClientError from None
+        self._body_is_over = not message.get("more_body", False)
+        return message
+
+    async def send(self, message: Message) -> None:
+        """Sends a part of the answer, with the headers that each answer has; raises ``SlowClientError``."""
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            given = {name.lower() for name, _ in message["headers"]}
+            more = {**_HEADERS, "x-request-id": self._scope["state"]["request_id"]}
+            if self._site.is_https:
+                more["strict-transport-security"] = "max-age=15552000"
+            added = [(name.encode(), value.encode()) for name, value in more.items() if name.encode() not in given]
+            message = {**message, "headers": [*message["headers"], *added]}
+        try:
+            async with asyncio.timeout(_PATIENCE_S):
+                await self._send(message)
+        except TimeoutError:
+            raise SlowClientError from None
+
+    async def answer(self, status: int, sentence: str, headers: Mapping[str, str] | None = None) -> None:
+        """Answers with an error, if no answer has begun."""
+        if self.status:
+            return
+        try:
+            response = await run_in_threadpool(refusal, Request(self._scope), status, sentence, headers)
+        except Exception:  # noqa: BLE001  # such as a store that cannot be read
+            _LOG.exception("request %s: nor can we say so on a page", self._scope["state"]["request_id"])
+            response = PlainTextResponse(sentence, status)
+        try:
+            await response(self._scope, self.receive, self.send)
+        except (SlowClientError, OSError):
+            return
+
+
+def address_of(scope: Scope) -> str:
+    """Whence a request comes: from behind a proxy on this machine, what that proxy says; else what the connection says."""
+    client = scope.get("client")
+    address = str(client[0]) if client else "unknown"
+    if not _is_loopback(address):
+        return address
+    told = [value for name, value in scope["headers"] if name == b"x-forwarded-for"]
+    last = told[-1].decode("latin-1").rpartition(",")[2].strip() if told else ""
+    try:
+        return str(ipaddress.ip_address(last)) if last else address
+    except ValueError:
+        return address
+
+
+def _is_loopback(address: str) -> bool:
+    try:
+        return ipaddress.ip_address(address).is_loopback
+    except ValueError:
+        return False
+
+
+def loggable(path: str) -> str:
+    """A path as it may stand in a log: no secret, no control characters, not endless."""
+    for secret in _SECRET_PATHS:
+        if path.startswith(secret):
+            return f"{secret}..."
+    return "".join(sign if " " < sign <= "~" else "?" for sign in path[:200])

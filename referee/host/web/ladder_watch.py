@@ -1,0 +1,137 @@
+"""Keeps an eye on the ladder's file: what is quickly seen is looked at when it changes, the standings are worked out behind."""
+
+import contextlib
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Final
+
+from referee.host.web.board import Board, LadderNow, look_at, work_out, work_out_aside
+from referee.league.league import LeagueError
+from referee.league.store import StoreError
+from referee.league.store.schema import NoLeagueError
+
+_LOG: Final = logging.getLogger("referee.host.web")
+_EVERY_S: Final = 1.0
+"""How often the file is looked at, at most."""
+_REST: Final = 3
+"""Standings that took so many seconds are worked out again after so many times that."""
+
+
+class LadderWatch:
+    """What is known of a ladder that another process plays. Nothing here waits, except ``settle``.
+
+    ``pool`` works the standings out, if given in another process; else a thread does.
+    """
+
+    def __init__(self, path: Path, pool: Executor | None, ticks: Callable[[], float]) -> None:
+        self._path, self._ticks = path, ticks
+        self._aside = pool is not None
+        self._pool = pool or ThreadPoolExecutor(1, "standings")
+        self._looking = ThreadPoolExecutor(1, "ladder")
+        self._lock = threading.RLock()
+        self._seen: tuple[object, ...] = ()
+        self._looked = float("-inf")
+        self._rest_until = float("-inf")
+        self._look: Future[None] | None = None
+        self._work: Future[Board] | None = None
+        self._closed = False
+        self.now: LadderNow | None = None
+        self.board: Board | None = None
+        self.fault = ""
+        self.changes = 0
+        """Counts what watchers of the board want to know: it grows with each game."""
+
+    def refresh(self, *, at_once: bool = False) -> None:
+        """Has a look behind the caller's back if the file has changed."""
+        with self._lock:
+            tick = self._ticks()
+            if self._closed or (self._look is not None and not self._look.done()):
+                return
+            if tick - self._looked < _EVERY_S and not at_once:
+                return
+            self._looked = tick
+            signature = self._signature()
+            if signature != self._seen:
+                self._seen = signature
+                self._look = self._looking.submit(self._look_again)
+            else:
+                self._work_if_due()
+
+    def settle(self, seconds: float) -> None:
+        """Waits until all that can be known is known, but no longer than so many seconds."""
+        until = time.monotonic() + seconds
+        with self._lock:
+            self._rest_until = float("-inf")
+        self.refresh(at_once=True)
+        for _ in range(2):
+            with contextlib.suppress(Exception):
+                if (look := self._look) is not None:
+                    look.result(max(until - time.monotonic(), 0))
+                if (work := self._work) is not None:
+                    work.result(max(until - time.monotonic(), 0))
+
+    def first(self, seconds: float) -> None:
+        """Waits for the first look, and the first standings, so long at most."""
+        if self.now is None or (self.board is None and self.now.rounds):
+            self.settle(seconds)
+        else:
+            self.refresh()
+
+    def close(self) -> None:
+        """Ends what runs."""
+        with self._lock:
+            self._closed = True
+        self._looking.shutdown(cancel_futures=True)
+        self._pool.shutdown(wait=not self._aside, cancel_futures=True)
+
+    def _signature(self) -> tuple[object, ...]:
+        found: list[object] = []
+        for path in (self._path, self._path.with_name(f"{self._path.name}-wal")):
+            try:
+                status = os.stat(path)  # noqa: PTH116  # twice a second
+            except OSError:
+                found.append(None)
+            else:
+                found += [status.st_ino, status.st_size, status.st_mtime_ns]
+        return tuple(found)
+
+    def _look_again(self) -> None:
+        try:
+            now = look_at(self._path)
+        except NoLeagueError:
+            return
+        except (StoreError, LeagueError) as error:
+            self.fault = str(error)
+            _LOG.warning("the ladder cannot be read: %s", error)
+            return
+        with self._lock:
+            self.now, self.fault = now, ""
+            self.changes += 1
+            self._work_if_due()
+
+    def _work_if_due(self) -> None:
+        """Begins to work the standings out, if they are of another state than the ladder's, and nobody does it yet."""
+        now, board = self.now, self.board
+        if now is None or self._closed or not now.rounds or (self._work is not None and not self._work.done()):
+            return
+        if (board is not None and board.mark == now.mark) or self._ticks() < self._rest_until:
+            return
+        self._work = self._pool.submit(work_out_aside if self._aside else work_out, self._path, now.mark)
+        self._work.add_done_callback(self._take)
+
+    def _take(self, work: "Future[Board]") -> None:
+        if work.cancelled():
+            return
+        if (error := work.exception()) is not None:
+            self._rest_until = self._ticks() + 10
+            _LOG.error("the standings cannot be worked out: %s", error, exc_info=error)
+            return
+        with self._lock:
+            self.board = work.result()
+            self._rest_until = self._ticks() + _REST * self.board.took_s
+            self.changes += 1

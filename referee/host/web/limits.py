@@ -1,0 +1,83 @@
+"""How often somebody may ask for something, and how many may have something at once. In memory, in tables that are bounded."""
+
+import math
+import threading
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from referee.host.store import NotAllowedError
+
+_MOST_KEYS = 10_000
+
+
+class TooOftenError(NotAllowedError):
+    """Somebody asked too often. ``wait_s``: after so many seconds it may be tried again."""
+
+    def __init__(self, sentence: str, wait_s: float) -> None:
+        super().__init__(429, sentence)
+        self.wait_s = max(1, math.ceil(wait_s))
+
+
+class RateLimit:
+    """So many times in so many seconds for each key, such as an address; whoever rests may do so much at once again.
+
+    The table holds 10,000 keys; whoever has asked for nothing for longest is forgotten first. May be used by several threads.
+    """
+
+    def __init__(self, times: float, seconds: float, clock: Callable[[], float], what: str) -> None:
+        """``what``: the sentence that tells of it; ``clock``: in seconds."""
+        self._most, self._rate, self._clock, self._what = times, times / seconds, clock, what
+        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def take(self, key: str) -> None:
+        """Counts one; raises ``TooOftenError`` where there was one too many."""
+        now = self._clock()
+        with self._lock:
+            left, since = self._left.pop(key, (self._most, now))
+            left = min(self._most, left + max(now - since, 0.0) * self._rate)
+            self._left[key] = (left - 1 if left >= 1 else left, now)
+            if len(self._left) > _MOST_KEYS:
+                self._left.popitem(last=False)
+        if left < 1:
+            raise TooOftenError(self._what, (1 - left) / self._rate)
+
+
+class Places:
+    """So many at once in all, and so many of each key. May be used by several threads."""
+
+    def __init__(self, most: int, most_of_one: int, what: str, wait_s: float = 5) -> None:
+        """``what``: the sentence for whom there is no place; ``wait_s``: when there may be one."""
+        self._most, self._most_of_one, self._what, self._wait_s = most, most_of_one, what, wait_s
+        self._taken: Counter[str] = Counter()
+        self._lock = threading.Lock()
+
+    @property
+    def taken(self) -> int:
+        """How many places are taken."""
+        with self._lock:
+            return self._taken.total()
+
+    def take(self, key: str) -> None:
+        """Takes a place; raises ``TooOftenError`` if there is none."""
+        with self._lock:
+            if self._taken.total() >= self._most or self._taken[key] >= self._most_of_one:
+                raise TooOftenError(self._what, self._wait_s)
+            self._taken[key] += 1
+
+    def leave(self, key: str) -> None:
+        """Gives a place back."""
+        with self._lock:
+            self._taken[key] -= 1
+            if not self._taken[key]:
+                del self._taken[key]
+
+    @contextmanager
+    def place(self, key: str) -> Iterator[None]:
+        """A place while the body runs; raises ``TooOftenError`` if there is none."""
+        self.take(key)
+        try:
+            yield
+        finally:
+            self.leave(key)

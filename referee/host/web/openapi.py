@@ -1,0 +1,209 @@
+"""The description of the API in OpenAPI 3.1. A test holds it to the routes and to what they answer."""
+
+from typing import Any, Final
+
+import referee
+
+_TEXT: Final = {"type": "string"}
+_WHOLE: Final = {"type": "integer"}
+_FLAG: Final = {"type": "boolean"}
+_MAYBE_NUMBER: Final = {"type": ["number", "null"]}
+
+
+def _object(**fields: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": fields, "required": list(fields)}
+
+
+def _list(of: Any) -> dict[str, Any]:
+    return {"type": "array", "items": of}
+
+
+SCHEMAS: Final[dict[str, Any]] = {
+    "Error": _object(error={**_TEXT, "description": "What is wrong, and the remedy."}),
+    "Finding": {
+        "type": "object",
+        "properties": {
+            "rule": {**_TEXT, "description": "The clause of the rule book that was broken, such as AF-PLAY-003."},
+            "sentence": _TEXT,
+            "times": _WHOLE,
+            "witness": {**_TEXT, "description": "Name of the file that shows it, or empty."},
+            "page": {**_TEXT, "description": "URL of the page that shows it, or empty."},
+            "hint": _TEXT,
+        },
+    },
+    "Job": _object(
+        id=_WHOLE,
+        bot=_TEXT,
+        owner=_TEXT,
+        version=_WHOLE,
+        state={"enum": ["waiting", "running", "done", "failed"], "description": "failed: our fault, not the bot's."},
+        stage=_TEXT,
+        attempt=_WHOLE,
+        before={**_WHOLE, "description": "How many jobs have to be done before it."},
+        verdict={"enum": ["waiting", "approval", "accepted", "refused", "withdrawn"]},
+        sentence=_TEXT,
+        findings=_list({"$ref": "#/components/schemas/Finding"}),
+        log={**_TEXT, "description": "The end of what building said."},
+        plays_in_s={
+            **_MAYBE_NUMBER,
+            "description": "Seconds until it plays, an estimate; null if that cannot be told.",
+        },
+        page={**_TEXT, "format": "uri"},
+    ),
+    "Entry": _object(
+        name=_TEXT,
+        variant=_TEXT,
+        seats=_WHOLE,
+        upload_mib=_WHOLE,
+        closes={"type": ["string", "null"], "format": "date-time"},
+        enter={"enum": ["invited", "approval", "open"]},
+        referee={**_TEXT, "description": "The version of Referee that runs here."},
+    ),
+    "Me": _object(
+        owner=_TEXT,
+        organiser=_FLAG,
+        token={"type": ["object", "null"]},
+        bots=_list(
+            _object(
+                name=_TEXT,
+                retired=_FLAG,
+                versions=_list(
+                    _object(version=_WHOLE, name=_TEXT, state=_TEXT, reason=_TEXT, created={"type": "number"})
+                ),
+            )
+        ),
+        jobs=_list(_object(id=_WHOLE, bot=_TEXT, state=_TEXT, sentence=_TEXT)),
+    ),
+    "Board": {
+        **_object(
+            rows=_list({"type": "object"}),
+            sets=_WHOLE,
+            games=_WHOLE,
+            name=_TEXT,
+            paused=_FLAG,
+            banner=_TEXT,
+            round={"type": ["object", "null"]},
+            up_to_date={**_FLAG, "description": "Whether all that was played is in it; if not, it soon is."},
+        ),
+        "description": "The standings as «referee standings --output json» has them, and how the open round goes on.",
+    },
+    "Rounds": _object(
+        rounds=_list(
+            _object(
+                number=_WHOLE,
+                bots=_WHOLE,
+                sets=_WHOLE,
+                entered=_list(_TEXT),
+                placed=_list(_TEXT),
+                pairs=_list(_list(_TEXT)),
+                commitment=_TEXT,
+                master={**_TEXT, "description": "Empty while the round is open."},
+                result_root={**_TEXT, "description": "Empty while the round is open."},
+            )
+        )
+    ),
+}
+
+_STATUSES: Final = {
+    400: "What was sent cannot be read.",
+    401: "No token, or one that is not known.",
+    403: "Not this owner's.",
+    404: "There is none.",
+    409: "Not as things stand.",
+    413: "Larger than the host takes.",
+    415: "Not a zip archive.",
+    429: "Too often; Retry-After says when to try again.",
+    503: "Nothing is taken in at the moment.",
+    507: "The host has no room.",
+}
+_JOB: Final = {"name": "id", "in": "path", "required": True, "schema": _WHOLE}
+
+
+def description(url: str) -> dict[str, Any]:
+    """The description of the API of the site at a URL."""
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Referee host",
+            "version": "1",
+            "description": f"A ladder of bots for games of the All Fours family, run by Referee {referee.__version__}.",
+        },
+        "servers": [{"url": url}],
+        "paths": {
+            "/api/v1/entry": _get("What a program has to know before it hands a bot in.", "Entry"),
+            "/api/v1/board": _get("How the ladder stands.", "Board"),
+            "/api/v1/rounds": _get("The rounds with their commitments, the newest first.", "Rounds"),
+            "/api/v1/me": _get("Whose token it is: bots, versions, jobs.", "Me", 401, 403, token=True),
+            "/api/v1/bots/{name}/versions": {
+                "post": {
+                    "summary": "Hands a version of a bot in.",
+                    "parameters": [{"name": "name", "in": "path", "required": True, "schema": _TEXT}],
+                    "security": [{"token": []}],
+                    "requestBody": {
+                        "required": True,
+                        "content": {"application/zip": {"schema": {"type": "string", "format": "binary"}}},
+                    },
+                    "responses": _answers("Job", 201, 400, 401, 403, 409, 413, 415, 429, 503, 507)
+                    | _ok("Job", 200, "The same files were handed in already: their job."),
+                }
+            },
+            "/api/v1/jobs/{id}": _get("A job.", "Job", 401, 403, 404, token=True, parameters=[_JOB]),
+            "/api/v1/jobs/{id}/events": {
+                "get": {
+                    "summary": "The job whenever it changes, until it is over: server-sent events «job».",
+                    "parameters": [_JOB],
+                    "security": [{"token": []}],
+                    "responses": {
+                        "200": {
+                            "description": "A stream; the data of each event is a job.",
+                            "content": {"text/event-stream": {"schema": _TEXT}},
+                        },
+                        **_errors(401, 403, 404, 429),
+                    },
+                }
+            },
+            "/api/v1/jobs/{id}/again": {
+                "post": {
+                    "summary": "Has a job done again with the same files.",
+                    "parameters": [_JOB],
+                    "security": [{"token": []}],
+                    "responses": _answers("Job", 201, 401, 403, 404, 409),
+                }
+            },
+            "/api/v1/openapi.json": {
+                "get": {
+                    "summary": "This description.",
+                    "responses": {
+                        "200": {
+                            "description": "OpenAPI 3.1.",
+                            "content": {"application/json": {"schema": {"type": "object"}}},
+                        }
+                    },
+                }
+            },
+        },
+        "components": {"schemas": SCHEMAS, "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
+    }
+
+
+def _get(summary: str, schema: str, *errors: int, token: bool = False, parameters: Any = ()) -> dict[str, Any]:
+    found: dict[str, Any] = {"summary": summary, "responses": _answers(schema, 200, *errors)}
+    if token:
+        found["security"] = [{"token": []}]
+    if parameters:
+        found["parameters"] = parameters
+    return {"get": found}
+
+
+def _answers(schema: str, status: int, *errors: int) -> dict[str, Any]:
+    return _ok(schema, status, schema) | _errors(*errors)
+
+
+def _ok(schema: str, status: int, what: str) -> dict[str, Any]:
+    content = {"application/json": {"schema": {"$ref": f"#/components/schemas/{schema}"}}}
+    return {str(status): {"description": what, "content": content}}
+
+
+def _errors(*statuses: int) -> dict[str, Any]:
+    content = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
+    return {str(status): {"description": _STATUSES[status], "content": content} for status in statuses}

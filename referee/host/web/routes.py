@@ -1,0 +1,81 @@
+"""The site of a host as one ASGI application: which path is whose."""
+
+import time
+from collections.abc import Callable
+from concurrent.futures import Executor
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from referee.host.home import HostHome
+from referee.host.store import NotAllowedError
+from referee.host.web import api
+from referee.host.web.answers import refusal
+from referee.host.web.events import board_events, job_events
+from referee.host.web.guard import Guard
+from referee.host.web.limits import TooOftenError
+from referee.host.web.site import LOOK_S, Site
+from referee.league.definition.definition import Definition
+
+API: tuple[Route, ...] = (
+    Route("/api/v1/entry", api.entry),
+    Route("/api/v1/bots/{name}/versions", api.new_version, methods=["POST"]),
+    Route("/api/v1/jobs/{id}", api.job),
+    Route("/api/v1/jobs/{id}/events", job_events),
+    Route("/api/v1/jobs/{id}/again", api.again, methods=["POST"]),
+    Route("/api/v1/me", api.me),
+    Route("/api/v1/board", api.board),
+    Route("/api/v1/rounds", api.rounds),
+    Route("/api/v1/openapi.json", api.openapi),
+)
+"""What programs ask for."""
+
+OTHERS: tuple[Route, ...] = (
+    Route("/events", board_events),
+    Route("/healthz", api.healthz),
+    Route("/metrics", api.metrics),
+)
+
+
+def app(
+    home: HostHome,
+    definition: Definition,
+    clock: Callable[[], float] = time.time,
+    *,
+    ticks: Callable[[], float] = time.monotonic,
+    pool: Executor | None = None,
+    look_s: float = LOOK_S,
+) -> Starlette:
+    """The site of a host. ``clock``: seconds since 1970; ``ticks``: seconds of the limits; ``pool``: works the standings out.
+
+    ``look_s``: how often a stream of events looks for news. Its ``state.site`` has to be closed. Raises ``HostStoreError``.
+    """
+    site = Site(home=home, definition=definition, clock=clock, ticks=ticks, pool=pool, look_s=look_s)
+    made = Starlette(
+        routes=[*API, *OTHERS],
+        middleware=[Middleware(Guard, site)],
+        exception_handlers={NotAllowedError: _not_allowed, HTTPException: _http},
+    )
+    made.router.redirect_slashes = False
+    made.state.site = site
+    return made
+
+
+def _not_allowed(request: Request, error: Exception) -> Response:
+    status = error.status if isinstance(error, NotAllowedError) else 500
+    headers = {"Retry-After": str(error.wait_s)} if isinstance(error, TooOftenError) else {}
+    return refusal(request, status, str(error), headers)
+
+
+def _http(request: Request, error: Exception) -> Response:
+    if not isinstance(error, HTTPException):
+        raise error
+    told = {
+        404: "There is no such page here; begin at the board.",
+        405: f"This address does not take {request.method if request.method.isalpha() else 'that'}.",
+    }
+    return refusal(request, error.status_code, told.get(error.status_code, "That cannot be done."), error.headers)
