@@ -1,6 +1,7 @@
 """Definitions: what may be written, what an error says, and what stays the same."""
 
 import json
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from referee.league.definition.definition import (
     parse_definition,
     restore_definition,
 )
+from referee.league.definition.fields import HostSection
 from referee.league.definition.problems import Problem
 
 SOUND = """\
@@ -450,6 +452,39 @@ def test_the_schema_accepts_what_is_sound_and_refuses_what_is_not() -> None:
         assert not validator.is_valid(document), document
         with pytest.raises(DefinitionError):
             restore_definition(document | {"schema": 1}, ".")
+
+
+LADDER = """
+[tournament]
+name = "Club"
+variant = "auction-pitch"
+seats = 3
+[schedule]
+format = "ladder"
+"""
+
+
+def test_where_a_ladder_is_shown_changes_nothing_of_what_is_played() -> None:
+    plain, hosted = parse_definition(LADDER), parse_definition(f'{LADDER}[host]\nenter = "open"\nevery = "30m"\n')
+    assert hosted.host is not None
+    assert (hosted.host.enter, hosted.host.every_s, HostSection().every_s) == ("open", 1800, 0)
+    assert plain.digest() == hosted.digest()
+    assert restore_definition(hosted.canonical(), ".").host is None
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (SOUND + "[host]\n", 'no [host] without format = "ladder"; remedy: write format = "ladder", or delete [host]'),
+        (f"{LADDER}[host]\ncloses = 2027-01-31T23:59:00\n", "remedy: add the offset from UTC, such as +01:00 or Z"),
+        (f'{LADDER}[host]\naddress = "localhost"\n', 'HOST:PORT, such as "127.0.0.1:8400"'),
+        (f'{LADDER}[host]\nurl = "pitch.example.org"\n', 'a URL, such as "https://pitch.example.org"'),
+        (f'{LADDER}[host]\nevery = "often"\n', 'a time such as "30s", "10m" or "2h"'),
+    ],
+)
+def test_a_host_that_cannot_be_is_told(text: str, told: str) -> None:
+    with pytest.raises(DefinitionError, match=re.escape(told)):
+        parse_definition(text)
 
 
 def test_every_field_of_a_definition_has_a_meaning() -> None:

@@ -61,6 +61,8 @@ def document(section: str, field: str, value: Any) -> str:
     if section in ("bots", "pairs"):
         data.setdefault(section, [{"bots": ["a", "b"]}])
         data[section][0][field] = value
+    elif section == "host":
+        data |= {"schedule": {"format": "ladder"}, "host": {field: value}}
     else:
         data[section][field] = value
     return tomlkit.dumps(data)
@@ -88,7 +90,7 @@ def check(problem: Problem) -> None:
 
 
 def test_every_section_is_looked_at() -> None:
-    assert {section for section, _ in fields()} == {*BASE, "pairs"}
+    assert {section for section, _ in fields()} == {*BASE, "pairs", "host"}
     assert len(fields()) > 30
 
 
@@ -105,7 +107,7 @@ def test_every_field_says_what_it_takes(section: str, field: str) -> None:
                 assert not again, f"{value!r}: {problem.remedy}, and then: {again}"
 
 
-@pytest.mark.parametrize("section", [*BASE, "rules", "pairs"])
+@pytest.mark.parametrize("section", [*BASE, "rules", "pairs", "host"])
 @pytest.mark.parametrize("value", [7, "x", [], [1], [[]], True, 1.5, {"a": 1}, [{"a": 1}], [{}]])
 def test_a_section_that_is_no_section_is_told(section: str, value: object) -> None:
     problems = refused(tomlkit.dumps({**BASE, section: value}))
