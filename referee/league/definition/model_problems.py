@@ -225,6 +225,6 @@ def _nearest(found: Any, node: Mapping[str, Any]) -> Any:
                 return shlex.split(found)
             except ValueError:
                 return [found]
-        case "string", int() | float() if not isinstance(found, bool) and math.isfinite(found):
+        case "string", int() | float() if "format" not in node and not isinstance(found, bool) and math.isfinite(found):
             return str(found)
     return None
