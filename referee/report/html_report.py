@@ -96,13 +96,18 @@ def write_replay(record: Record, number: int, path: Path, names: Sequence[str] =
 
     ``names`` by seat are used instead of those of the record, which have versions.
     """
-    data = replay_json(game_replay(record, number, names))
+    page = replay_page(record, number, names)
     path.parent.mkdir(parents=True, exist_ok=True)
-    page = render(
-        "replay.html.j2", number=number, names=data["names"], title=_league(record), games_json=to_script([data])
-    )
     write_text(path, page)
     return path
+
+
+def replay_page(record: Record, number: int, names: Sequence[str] = ()) -> str:
+    """The replay of one game as a page; raises ``RecordError`` if the record does not replay."""
+    data = replay_json(game_replay(record, number, names))
+    return render(
+        "replay.html.j2", number=number, names=data["names"], title=_league(record), games_json=to_script([data])
+    )
 
 
 def _league(record: Any) -> str:

@@ -9,7 +9,7 @@ import asyncio
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -41,10 +41,10 @@ class Known:
 
 @dataclass
 class Browser:
-    """A browser that keeps its cookies."""
+    """A browser that keeps the cookie of its session."""
 
     at: "MadeSite"
-    cookies: dict[str, str] = field(default_factory=dict)
+    cookie: str = ""
 
     def get(self, path: str, **more: Any) -> httpx.Response:
         return self.at.ask("GET", path, browser=self, **more)
@@ -99,11 +99,11 @@ class MadeSite:
         client = more.pop("client", ("192.0.2.1", 4000))
         transport = httpx.ASGITransport(self.made, raise_app_exceptions=True, client=client)
         async with httpx.AsyncClient(transport=transport, base_url="http://pitch.test") as made:
-            if browser is not None:
-                made.cookies.update(browser.cookies)
+            if browser is not None and browser.cookie:
+                headers["Cookie"] = browser.cookie
             answer = await made.request(method, path, headers=headers, **more)
-            if browser is not None:
-                browser.cookies = dict(made.cookies)
+            if browser is not None and "set-cookie" in answer.headers:
+                browser.cookie = answer.headers["set-cookie"].partition(";")[0]
             return answer
 
     def get(self, path: str, known: Known | None = None, **more: Any) -> httpx.Response:

@@ -19,6 +19,7 @@ from referee.host.store import NotAllowedError
 from referee.host.web.sessions import COOKIE, LASTS_S, Session
 from referee.host.web.site import Site, site_of, visitor
 from referee.report.sanitize import sanitize
+from referee.sandbox.output import harmless
 
 TEMPLATES: Final = Path(__file__).parent / "templates"
 
@@ -46,12 +47,12 @@ def json_answer(value: object, status: int = 200, headers: Mapping[str, str] | N
 
 def refusal(request: Request, status: int, sentence: str, headers: Mapping[str, str] | None = None) -> Response:
     """An error with its sentence: as JSON to programs, as a page to people."""
-    if request.url.path.startswith("/api/"):
+    if request.scope["path"].startswith("/api/"):
         more = {"WWW-Authenticate": "Bearer"} if status == 401 else {}
         return json_answer({"error": sentence}, status, {**more, **(headers or {})})
     site = site_of(request)
     text = (
-        _environment(site.root)
+        environment_of(site.root)
         .get_template("error.html.j2")
         .render(
             **_of_every_page(request, site, None),
@@ -72,7 +73,7 @@ def page(request: Request, template: str, status: int = 200, **values: Any) -> R
     is_new = session is None
     session = session or site.sessions.new()
     text = (
-        _environment(site.root)
+        environment_of(site.root)
         .get_template(template)
         .render(
             **_of_every_page(request, site, who.owner if who else None),
@@ -110,7 +111,7 @@ def _of_every_page(request: Request, site: Site, owner: Any) -> dict[str, Any]:
         "owner": owner,
         "banner": site.store.setting("banner"),
         "paused": site.store.setting("paused") == "1",
-        "here": request.url.path,
+        "here": request.scope["path"],
         "enter": site.host.enter,
         "style": static_version("site.css"),
         "script": static_version("live.js"),
@@ -211,15 +212,24 @@ def in_words(seconds: float | None) -> str:
     return f"in about {round(seconds / 3600)} hours"
 
 
+def _printable(value: Any) -> Any:
+    """A value as a page shows it: whoever wrote it, no control characters, and no marks that turn the direction of the text."""
+    if type(value) is not str or value.isprintable():  # markup is of another type
+        return value
+    return "".join(sign if sign.isprintable() or sign in "\n\t" else "\N{REPLACEMENT CHARACTER}" for sign in value)
+
+
 @cache
-def _environment(root: str) -> Environment:
+def environment_of(root: str) -> Environment:
+    """The templates of a site whose paths begin with ``root``."""
     made = Environment(
         loader=PackageLoader("referee.host.web"),
         autoescape=True,
+        finalize=_printable,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update(sanitize=sanitize, at=at, in_words=in_words)
+    made.filters.update(sanitize=sanitize, harmless=harmless, at=at, in_words=in_words)
     made.globals.update(root=root, version=referee.__version__)
     return made

@@ -56,7 +56,8 @@ async def new_version(request: Request) -> Response:
         return owner, name
 
     owner, name = await run_in_threadpool(allowed)
-    job, is_new = await hand_in(request, owner, name, request.stream())
+    with site.upload_places.place(""):
+        job, is_new = await hand_in(request, owner, name, request.stream())
     return json_answer(await run_in_threadpool(job_json, request, job), 201 if is_new else 200)
 
 

@@ -138,7 +138,10 @@ class GameShown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Board:
-    """How a ladder stands. ``table``: the standings as JSON values; ``mark``: that of the ladder of which it is."""
+    """How a ladder stands. ``table``: the standings as JSON values; ``mark``: that of the ladder of which it is.
+
+    ``closed_at``: when the last game of each closed round ended, by its number.
+    """
 
     mark: tuple[int, ...]
     table: dict[str, Any]
@@ -153,6 +156,7 @@ class Board:
     against: dict[str, tuple[AgainstLine, ...]]
     rulings: dict[str, tuple[RulingShown, ...]]
     worst: dict[str, tuple[GameShown, ...]]
+    closed_at: dict[int, str]
     took_s: float
 
 
@@ -233,6 +237,7 @@ def work_out(path: Path, mark: tuple[int, ...]) -> Board:
     begun = time.monotonic()
     with Store.read(path) as store, store.snapshot():
         facts = collect(store, read_league(store))
+        ends = store.ends()
     table = facts.table
     verdict = judge(table, facts.names, facts.copies, finished=facts.finished)
     entered = {one["key"]: one for each in facts.league.facts.get("rounds", []) for one in each["entered"]}
@@ -252,8 +257,19 @@ def work_out(path: Path, mark: tuple[int, ...]) -> Board:
         against=_against(facts),
         rulings=_rulings(facts),
         worst=_worst(facts),
+        closed_at=_closed_at(facts.league.facts.get("rounds", []), ends),
         took_s=time.monotonic() - begun,
     )
+
+
+def _closed_at(rounds: Sequence[RoundFacts], ends: Sequence[str]) -> dict[int, str]:
+    found, place = {}, 0
+    for one in rounds:
+        number = sets_of_round(one)
+        if "result_root" in one:
+            found[one["number"]] = max(ends[place : place + number], default="")
+        place += number
+    return {number: at for number, at in found.items() if at}
 
 
 def work_out_aside(path: Path, mark: tuple[int, ...]) -> Board:

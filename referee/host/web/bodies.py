@@ -51,22 +51,24 @@ def may_hand_in(site: Site, owner: Owner) -> None:
 
 
 async def hand_in(request: Request, owner: Owner, bot: str, stream: Stream) -> tuple[Job, bool]:
-    """Takes an archive in as a version of a bot; returns its job, and whether that is new. Raises ``NotAllowedError``."""
+    """Takes an archive in as a version of a bot; returns its job, and whether that is new. Raises ``NotAllowedError``.
+
+    Whoever calls it has one of the site's places for uploads.
+    """
     site = site_of(request)
-    with site.upload_places.place(""):
-        part = site.home.folder / "uploads" / f"part-{secrets.token_hex(12)}"
+    part = site.home.folder / "uploads" / f"part-{secrets.token_hex(12)}"
+    try:
         try:
-            try:
-                async with asyncio.timeout(UPLOAD_S):
-                    digest = await _to_file(stream, part, site.host.upload_mib)
-            except TimeoutError:
-                raise NotAllowedError(408, f"It took longer than {UPLOAD_S:.0f} seconds; try again.") from None
-            return await run_in_threadpool(_take_in, site, owner, bot, part, digest)
-        except OSError as error:
-            told = "The host cannot store it at the moment; try again later, or tell the organiser."
-            raise NotAllowedError(507, f"{told} ({error.strerror})") from None
-        finally:
-            part.unlink(missing_ok=True)
+            async with asyncio.timeout(UPLOAD_S):
+                digest = await _to_file(stream, part, site.host.upload_mib)
+        except TimeoutError:
+            raise NotAllowedError(408, f"It took longer than {UPLOAD_S:.0f} seconds; try again.") from None
+        return await run_in_threadpool(_take_in, site, owner, bot, part, digest)
+    except OSError as error:
+        told = "The host cannot store it at the moment; try again later, or tell the organiser."
+        raise NotAllowedError(507, f"{told} ({error.strerror})") from None
+    finally:
+        part.unlink(missing_ok=True)
 
 
 async def _to_file(stream: Stream, path: Path, mib: int) -> str:

@@ -13,7 +13,7 @@ from starlette.routing import Route
 
 from referee.host.home import HostHome
 from referee.host.store import NotAllowedError
-from referee.host.web import api
+from referee.host.web import accounts, api, organising, pages
 from referee.host.web.answers import refusal
 from referee.host.web.events import board_events, job_events
 from referee.host.web.guard import Guard
@@ -33,6 +33,41 @@ API: tuple[Route, ...] = (
     Route("/api/v1/openapi.json", api.openapi),
 )
 """What programs ask for."""
+
+PAGES: tuple[Route, ...] = (
+    Route("/", pages.board),
+    Route("/bots/{name}", pages.bot),
+    Route("/bots/{name}/feed.atom", pages.bot_feed),
+    Route("/feed.atom", pages.feed),
+    Route("/games/{id}", pages.game),
+    Route("/rounds", pages.rounds),
+    Route("/rules", pages.rules),
+    Route("/enter", pages.enter),
+    Route("/static/{name}", pages.static),
+    Route("/login", accounts.login_page, methods=["GET"]),
+    Route("/login", accounts.login, methods=["POST"]),
+    Route("/logout", accounts.logout, methods=["POST"]),
+    Route("/join/{secret}", accounts.join_page, methods=["GET"]),
+    Route("/join/{secret}", accounts.join, methods=["POST"]),
+    Route("/register", accounts.register_page, methods=["GET"]),
+    Route("/register", accounts.register, methods=["POST"]),
+    Route("/me", accounts.me),
+    Route("/me/tokens", accounts.new_token, methods=["POST"]),
+    Route("/me/tokens/{id}/revoke", accounts.revoke_token, methods=["POST"]),
+    Route("/me/bots/{name}/retire", accounts.retire, methods=["POST"]),
+    Route("/submit", accounts.submit_page, methods=["GET"]),
+    Route("/submit", accounts.submit, methods=["POST"]),
+    Route("/jobs/{id}", accounts.job),
+    Route("/jobs/{id}/again", accounts.job_again, methods=["POST"]),
+    Route("/jobs/{id}/{page}", accounts.job_file),
+    Route("/organiser", organising.overview),
+    Route("/organiser/versions/{id}", organising.decide, methods=["POST"]),
+    Route("/organiser/owners/{id}", organising.block, methods=["POST"]),
+    Route("/organiser/invitations", organising.invite, methods=["POST"]),
+    Route("/organiser/invitations/{id}/revoke", organising.revoke_invitation, methods=["POST"]),
+    Route("/organiser/settings", organising.setting, methods=["POST"]),
+)
+"""What people look at."""
 
 OTHERS: tuple[Route, ...] = (
     Route("/events", board_events),
@@ -56,7 +91,7 @@ def app(
     """
     site = Site(home=home, definition=definition, clock=clock, ticks=ticks, pool=pool, look_s=look_s)
     made = Starlette(
-        routes=[*API, *OTHERS],
+        routes=[*API, *PAGES, *OTHERS],
         middleware=[Middleware(Guard, site)],
         exception_handlers={NotAllowedError: _not_allowed, HTTPException: _http},
     )

@@ -31,6 +31,7 @@ _MOST_UPLOADS: Final = 8
 _MOST_WATCHERS: Final = 1000
 _MOST_WATCHERS_OF_AN_ADDRESS: Final = 20
 _LOGINS_A_MINUTE: Final = 20
+_NEWCOMERS_AN_HOUR: Final = 60
 _REQUESTS_A_MINUTE: Final = 6000
 
 
@@ -66,6 +67,7 @@ class Site:
     handing_in: threading.Lock = field(default_factory=threading.Lock)
     logins: RateLimit = field(init=False)
     requests: RateLimit = field(init=False)
+    newcomers: RateLimit = field(init=False)
     uploads: RateLimit = field(init=False)
     upload_places: Places = field(init=False)
     watcher_places: Places = field(init=False)
@@ -80,6 +82,9 @@ class Site:
         self.ladder = LadderWatch(self.home.ladder, self.pool, self.ticks)
         self.logins = RateLimit(
             _LOGINS_A_MINUTE, 60, self.ticks, "Too many tries from your address; wait a minute, and try again."
+        )
+        self.newcomers = RateLimit(
+            _NEWCOMERS_AN_HOUR, 3600, self.ticks, "Too many have come from your address this hour; try again later."
         )
         self.requests = RateLimit(
             _REQUESTS_A_MINUTE, 60, self.ticks, "Too many requests from your address; wait a moment, and try again."
@@ -168,7 +173,7 @@ def known_visitor(request: Request) -> tuple[Visitor, Owner]:
     """Who asks, if it is somebody that we know; raises ``NotAllowedError`` if not."""
     who = visitor(request)
     if who.owner is None:
-        if request.url.path.startswith("/api/"):
+        if request.scope["path"].startswith("/api/"):
             raise NotAllowedError(401, "Send your token in the header «Authorization: Bearer TOKEN».")
         raise NotAllowedError(401, "Log in first: you need a token, or the organiser's invitation link.")
     return who, who.owner

@@ -106,6 +106,14 @@ class Reader:
         """The numbers of all games, ascending."""
         return [number for (number,) in self._db.execute("SELECT number FROM game ORDER BY number")]
 
+    def game(self, number: int) -> GameRow:
+        """The game with that number; raises ``NoGameError`` if there is none."""
+        asked = f"{_GAME} WHERE g.number = ?"
+        row = self._db.execute(asked, (number,)).fetchone() if number < _MOST else None
+        if row is None:
+            raise NoGameError(f"{self.path} has no game {number}")
+        return _game(row)
+
     def record(self, number: int) -> Record:
         """The record of the game with that number; raises ``NoGameError`` if there is none, ``StoreError`` if it cannot be read."""
         asked = "SELECT record FROM game WHERE number = ?"
@@ -231,6 +239,14 @@ class Reader:
         open_, stored = self._db.execute(query, (position,)).fetchone()
         query = "SELECT count(*) FROM game_set s JOIN fixture f ON f.set_id = s.id WHERE s.position >= ? AND s.state != 'VOID'"
         return int(open_), int(stored), int(self._db.execute(query, (position,)).fetchone()[0])
+
+    def ends(self) -> list[str]:
+        """When the last game of each set ended, in schedule order; empty where none has."""
+        query = (
+            "SELECT coalesce(max(a.ended), '') FROM game_set s LEFT JOIN fixture f ON f.set_id = s.id"
+            " LEFT JOIN attempt a ON a.fixture_id = f.id GROUP BY s.position ORDER BY s.position"
+        )
+        return [ended for (ended,) in self._db.execute(query)]
 
     def count_closed_sets(self) -> int:
         """How many sets are scored or void."""

@@ -1,0 +1,222 @@
+"""Pages that everybody may see: the board, a bot, rounds, games, the rules, how to enter, the feeds."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from referee.host.rows import VersionState
+from referee.host.store import NotAllowedError
+from referee.host.web.answers import environment_of, number_in, page, static_file, static_version
+from referee.host.web.board import OnLadder
+from referee.host.web.site import Site, site_of, visitor
+from referee.league.definition.names import is_name
+from referee.league.ladder_history import is_ladder
+from referee.league.league import LeagueError, read_league
+from referee.league.store import NoGameError, Store, StoreError
+from referee.report.html_report import replay_page
+from referee.report.standings_columns import HINTS
+from referee.rules.rulebook import Clause, Level, clause_text, clauses_of
+from referee.rules.ruleset import meanings
+
+FIRST_S: Final = 5.0
+"""How long the first page waits for the first standings."""
+
+SHUT_IN: Final = (
+    "sandbox allow-scripts; default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+"""The policy of a page with a script of its own: it has no origin, and so neither the session nor the site."""
+
+_SHOWN_ROUNDS: Final = 50
+LANGUAGES: Final = ("python", "typescript", "java", "rust", "go", "cpp")
+
+
+def board(request: Request) -> Response:
+    """The table."""
+    site = site_of(request)
+    site.ladder.first(FIRST_S)
+    now, known = site.ladder.now, site.ladder.board
+    here = {one.bot for one in now.bots if one.key in now.present} if now else set()
+    coming = [one for one in site.store.entered() if one.bot not in here]
+    return page(request, "board.html.j2", now=now, board=known, coming=coming, fault=site.ladder.fault, hints=HINTS)
+
+
+def bot(request: Request) -> Response:
+    """A bot: its versions, and how each did."""
+    site, name = site_of(request), str(request.path_params["name"])
+    site.ladder.first(FIRST_S)
+    now, known = site.ladder.now, site.ladder.board
+    entered = [one for one in reversed(now.bots) if one.bot.casefold() == name.casefold()] if now else []
+    versions = site.store.versions(bot=name) if is_name(name) else []
+    if not entered and not versions:
+        raise NotAllowedError(404, "There is no bot of that name here.")
+    who = visitor(request)
+    owner = versions[0].owner if versions else entered[0].owner
+    mine = who.owner is not None and (who.owner.organiser or who.owner.name == owner)
+    public = (VersionState.ACCEPTED, VersionState.WITHDRAWN)
+    playing = next((one for one in entered if now and one.key in now.present), None)
+    key = playing.key if playing else entered[0].key if entered else ""
+    return page(
+        request,
+        "bot.html.j2",
+        name=versions[0].bot if versions else entered[0].bot,
+        bot_owner=owner,
+        versions=[one for one in versions if mine or one.state in public],
+        entered=entered,
+        playing=playing,
+        key=key,
+        row=next((row for row in known.rows if row.key == key), None) if known else None,
+        against=known.against.get(key, ()) if known else (),
+        rulings=[(one, known.rulings.get(one.key, ())) for one in entered] if known else [],
+        worst=known.worst.get(key, ()) if known else (),
+        called={one.key: one.bot for one in now.bots} if now else {},
+        mine=mine,
+        hints=HINTS,
+    )
+
+
+def rounds(request: Request) -> Response:
+    """The rounds with their commitments, and how to verify them."""
+    site = site_of(request)
+    site.ladder.first(FIRST_S)
+    now = site.ladder.now
+    given = request.query_params.get("before", "")
+    before = int(given) if given.isascii() and given.isdigit() and len(given) < 10 else None
+    every = now.rounds if now else ()
+    shown = [one for one in every if before is None or one.number < before][:_SHOWN_ROUNDS]
+    return page(
+        request,
+        "rounds.html.j2",
+        now=now,
+        rounds=shown,
+        older=bool(shown) and shown[-1].number > 1,
+        address=site.url(request),
+    )
+
+
+def game(request: Request) -> Response:
+    """The replay of a game, once its set is over: until then its hands are a secret."""
+    site, number = site_of(request), number_in(request)
+    try:
+        with Store.read(site.home.ladder) as store:
+            league = read_league(store)
+            record = store.record(number)
+            row = store.game(number)
+            (its_set,) = store.sets_of([row.summary["set"]]).values()
+            over = is_ladder(league) and its_set.state != "OPEN"
+    except NoGameError:
+        raise NotAllowedError(404, "There is no such game.") from None
+    except (StoreError, LeagueError):
+        raise NotAllowedError(404, "There is no such game yet.") from None
+    if not over:
+        raise NotAllowedError(
+            409, "This game can be seen when all games of its set are over: they are played with the same packs."
+        )
+    return shut_in(replay_page(record, number))
+
+
+def shut_in(text: str | bytes) -> Response:
+    """A page with a script of its own, which can do nothing to the site."""
+    return HTMLResponse(text, headers={"Content-Security-Policy": SHUT_IN})
+
+
+@dataclass(frozen=True, slots=True)
+class ClauseShown:
+    """A clause of the rule book with its sentence as it is played here."""
+
+    clause: Clause
+    text: str
+    level: str
+
+
+def rules(request: Request) -> Response:
+    """The rule book as it is played here."""
+    site = site_of(request)
+    played = site.definition.rule_set()
+    clauses = [
+        ClauseShown(one, clause_text(one, played), "" if one.level is Level.INFO else str(one.level))
+        for one in clauses_of(played)
+    ]
+    values = played.as_dict()
+    house = [
+        (name, _value(values[name]), meaning, name in site.definition.rules) for name, meaning in meanings().items()
+    ]
+    tournament = site.definition.tournament
+    return page(
+        request,
+        "rules.html.j2",
+        rules=played,
+        clauses=clauses,
+        house=house,
+        tournament=tournament,
+        limits=site.definition.limits.model_dump(mode="json", exclude_none=True),
+    )
+
+
+def _value(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def enter(request: Request) -> Response:
+    """How to enter, to be copied."""
+    site = site_of(request)
+    return page(
+        request, "enter.html.j2", address=site.url(request), host=site.host, tournament=site.definition.tournament,
+        languages=LANGUAGES, sandbox=site.store.setting("sandbox"), sandbox_line=site.store.setting("sandbox_line"),
+    )  # fmt: skip
+
+
+def static(request: Request) -> Response:
+    """A file that pages need."""
+    name = str(request.path_params["name"])
+    kinds = {"site.css": "text/css", "live.js": "text/javascript"}
+    if name not in kinds:
+        raise NotAllowedError(404, "There is no such file.")
+    kept = (
+        "public, max-age=31536000, immutable" if request.query_params.get("v") == static_version(name) else "no-cache"
+    )
+    return Response(static_file(name), media_type=kinds[name], headers={"Cache-Control": kept})
+
+
+def feed(request: Request) -> Response:
+    """What has happened on the ladder as an Atom feed: rounds that were closed, bots that entered."""
+    site = site_of(request)
+    site.ladder.first(FIRST_S)
+    return _feed(request, site, "", list(site.ladder.now.bots) if site.ladder.now else [])
+
+
+def bot_feed(request: Request) -> Response:
+    """The same of one bot."""
+    site, name = site_of(request), str(request.path_params["name"])
+    site.ladder.first(FIRST_S)
+    bots = site.ladder.now.bots if site.ladder.now else ()
+    own = [one for one in bots if one.bot.casefold() == name.casefold()]
+    if not own:
+        raise NotAllowedError(404, "There is no bot of that name on the ladder.")
+    return _feed(request, site, own[0].bot, own)
+
+
+def _feed(request: Request, site: Site, name: str, bots: list[OnLadder]) -> Response:
+    now = site.ladder.now
+    board = site.ladder.board
+    closed_at = {number: _in_utc(at) for number, at in board.closed_at.items()} if board else {}
+    updated = max(closed_at.values(), default="1970-01-01T00:00:00Z")
+    template = environment_of(site.root).get_template("feed.atom.j2")
+    text = template.render(
+        site_name=site.definition.tournament.name,
+        name=name,
+        address=site.url(request),
+        rounds=[] if name or now is None else [one for one in now.rounds if one.result_root][:_SHOWN_ROUNDS],
+        bots=bots[-_SHOWN_ROUNDS:][::-1],
+        closed_at=closed_at,
+        updated=updated,
+    )
+    return Response(text, media_type="application/atom+xml")
+
+
+def _in_utc(at: str) -> str:
+    """A time of the store as a feed has it."""
+    return datetime.fromisoformat(at).astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,478 @@
+"""The pages of a host's site: who may see and do what, and that nobody's words are taken for markup."""
+
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from referee.host.home import HostHome
+from referee.host.rows import VersionState
+from referee.host.web.guard import address_of, loggable
+from referee.host.web.routes import API, OTHERS, PAGES
+from referee.umpire.fallback_player import fallback_move
+from tests.host.sites import Browser, MadeSite, made_site
+from tests.league.inprocess import at_random
+from tests.league.ladders import Ladder
+
+HOSTILE = "<script>alert(1)</script>\u202e&'\""
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The file of a ladder with two closed rounds and one that is open."""
+    path = tmp_path_factory.mktemp("played") / "ladder.sqlite"
+    players = {"random": at_random, "House": fallback_move, "anns-bot": at_random, "bobs-bot": at_random}
+    ladder = Ladder(path, players, owners={"anns-bot": "ann", "bobs-bot": "bob"}, panel=("random",))
+    ladder.play(2)
+    ladder.come("anns-bot", fallback_move)
+    ladder.begin()
+    ladder.go_on(most=4)
+    return path.read_bytes()
+
+
+@pytest.fixture
+def at(tmp_path: Path) -> Iterator[MadeSite]:
+    with made_site(tmp_path) as made:
+        yield made
+
+
+@pytest.fixture
+def on_ladder(tmp_path: Path, played: bytes) -> Iterator[MadeSite]:
+    home = HostHome.beside(tmp_path / "ladder.toml")
+    home.make()
+    home.ladder.write_bytes(played)
+    with made_site(tmp_path) as made:
+        made.site.ladder.settle(300)
+        yield made
+
+
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+# For each route: a path that is there, and the status for nobody, the owner, another owner, an organiser.
+# What is sent holds no token of a form: 403 is then the answer to whoever may.
+WHO = ("nobody", "owner", "other", "organiser")
+TABLE: dict[tuple[str, str], tuple[str, tuple[int, int, int, int]]] = {
+    ("/", "GET"): ("/", (200,) * 4),
+    ("/bots/{name}", "GET"): ("/bots/a", (200,) * 4),
+    ("/bots/{name}/feed.atom", "GET"): ("/bots/a/feed.atom", (404,) * 4),
+    ("/feed.atom", "GET"): ("/feed.atom", (200,) * 4),
+    ("/games/{id}", "GET"): ("/games/1", (404,) * 4),
+    ("/rounds", "GET"): ("/rounds", (200,) * 4),
+    ("/rules", "GET"): ("/rules", (200,) * 4),
+    ("/enter", "GET"): ("/enter", (200,) * 4),
+    ("/static/{name}", "GET"): ("/static/site.css", (200,) * 4),
+    ("/login", "GET"): ("/login", (200,) * 4),
+    ("/login", "POST"): ("/login", (403,) * 4),
+    ("/logout", "POST"): ("/logout", (403,) * 4),
+    ("/join/{secret}", "GET"): ("/join/wrong", (404,) * 4),
+    ("/join/{secret}", "POST"): ("/join/wrong", (403,) * 4),
+    ("/register", "GET"): ("/register", (403,) * 4),
+    ("/register", "POST"): ("/register", (403,) * 4),
+    ("/me", "GET"): ("/me", (401, 200, 200, 200)),
+    ("/me/tokens", "POST"): ("/me/tokens", (401, 403, 403, 403)),
+    ("/me/tokens/{id}/revoke", "POST"): ("/me/tokens/1/revoke", (401, 403, 403, 403)),
+    ("/me/bots/{name}/retire", "POST"): ("/me/bots/a/retire", (401, 403, 403, 403)),
+    ("/submit", "GET"): ("/submit", (401, 200, 200, 200)),
+    ("/submit", "POST"): ("/submit", (401, 415, 415, 415)),
+    ("/jobs/{id}", "GET"): ("/jobs/1", (401, 200, 403, 200)),
+    ("/jobs/{id}/again", "POST"): ("/jobs/1/again", (401, 403, 403, 403)),
+    ("/jobs/{id}/{page}", "GET"): ("/jobs/1/w.html", (401, 200, 403, 200)),
+    ("/organiser", "GET"): ("/organiser", (401, 403, 403, 200)),
+    ("/organiser/versions/{id}", "POST"): ("/organiser/versions/1", (401, 403, 403, 403)),
+    ("/organiser/owners/{id}", "POST"): ("/organiser/owners/1", (401, 403, 403, 403)),
+    ("/organiser/invitations", "POST"): ("/organiser/invitations", (401, 403, 403, 403)),
+    ("/organiser/invitations/{id}/revoke", "POST"): ("/organiser/invitations/1/revoke", (401, 403, 403, 403)),
+    ("/organiser/settings", "POST"): ("/organiser/settings", (401, 403, 403, 403)),
+    ("/api/v1/entry", "GET"): ("/api/v1/entry", (200,) * 4),
+    ("/api/v1/bots/{name}/versions", "POST"): ("/api/v1/bots/a/versions", (401,) * 4),
+    ("/api/v1/jobs/{id}", "GET"): ("/api/v1/jobs/1", (401, 200, 403, 200)),
+    ("/api/v1/jobs/{id}/events", "GET"): ("/api/v1/jobs/1/events", (401, 200, 403, 200)),
+    ("/api/v1/jobs/{id}/again", "POST"): ("/api/v1/jobs/1/again", (401,) * 4),
+    ("/api/v1/me", "GET"): ("/api/v1/me", (401, 200, 200, 200)),
+    ("/api/v1/board", "GET"): ("/api/v1/board", (200,) * 4),
+    ("/api/v1/rounds", "GET"): ("/api/v1/rounds", (200,) * 4),
+    ("/api/v1/openapi.json", "GET"): ("/api/v1/openapi.json", (200,) * 4),
+    ("/healthz", "GET"): ("/healthz", (200,) * 4),
+    ("/metrics", "GET"): ("/metrics", (200,) * 4),
+}
+ENDLESS = {("/events", "GET")}
+
+
+def test_each_route_answers_each_visitor_as_the_table_says(at: MadeSite) -> None:
+    ann, bob, chief = at.owner("ann"), at.owner("bob"), at.owner("chief", organiser=True)
+    at.upload(ann, "a")
+    finding = {"rule": "AF-PLAY-003", "sentence": "No.", "times": 1, "witness": "", "page": "w.html", "hint": ""}
+    at.finish(1, VersionState.REFUSED, findings=[finding])
+    at.site.home.findings(1).mkdir()
+    (at.site.home.findings(1) / "w.html").write_text("<p>replay</p>")
+    at.store.invite("", at.time, by="test")
+    browsers = [at.browser(), *map(at.browser, (ann, bob, chief))]
+    routes = {
+        (route.path, method) for route in (*API, *PAGES, *OTHERS) for method in (route.methods or set()) - {"HEAD"}
+    }
+    assert routes == TABLE.keys() | ENDLESS
+    before = [at.store.owners(), at.store.jobs(), at.store.versions(), at.store.invitations()]
+    for (route, method), (path, statuses) in TABLE.items():
+        for who, browser, status in zip(WHO, browsers, statuses, strict=True):
+            at.tick += 60
+            answer = at.ask(method, path, browser=browser, headers=FORM if method == "POST" else {})
+            assert answer.status_code == status, (route, method, who, answer.text)
+            private = "no-store" in answer.headers["cache-control"]
+            assert private or path.startswith("/static/")
+            if method == "GET":
+                head = at.ask("HEAD", path, browser=browser)
+                assert (head.status_code, head.content) == (status, b""), (route, who)
+    assert before == [at.store.owners(), at.store.jobs(), at.store.versions(), at.store.invitations()]
+
+
+@pytest.mark.parametrize(("method", "path"), [("DELETE", "/"), ("PUT", "/me"), ("POST", "/rules"), ("GET", "/logout")])
+def test_other_methods_are_refused(at: MadeSite, method: str, path: str) -> None:
+    assert at.ask(method, path).status_code == 405
+
+
+def test_every_answer_has_the_headers_that_keep_a_browser_safe(at: MadeSite) -> None:
+    for path in ("/", "/nothing", "/api/v1/entry", "/api/v1/nothing", "/healthz"):
+        headers = at.get(path).headers
+        assert "default-src 'none'" in headers["content-security-policy"]
+        assert "frame-ancestors 'none'" in headers["content-security-policy"]
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["referrer-policy"] == "same-origin"
+        assert re.fullmatch("[0-9a-f]{16}", headers["x-request-id"])
+
+
+def test_an_invitation_makes_an_owner_with_a_token_that_is_shown_once(at: MadeSite) -> None:
+    secret = at.store.invite("", at.time, by="test")
+    browser = at.browser()
+    answer = browser.post(f"/join/{secret}", {"name": "ann"}, of=f"/join/{secret}")
+    assert answer.status_code == 200
+    (token,) = set(re.findall(r"referee_[A-Za-z0-9_-]{32}", answer.text))
+    assert at.store.by_token(token, at.time)[0].name == "ann"
+    assert "ann" in browser.get("/me").text
+    assert token not in browser.get("/me").text
+    assert at.get(f"/join/{secret}").status_code == 409
+    cookie = answer.headers["set-cookie"]
+    assert "HttpOnly" in cookie
+    assert "SameSite=lax" in cookie
+    assert "Secure" not in cookie
+
+
+def test_over_tls_the_cookie_is_for_tls_alone(tmp_path: Path) -> None:
+    with made_site(tmp_path, host='url = "https://pitch.example.org/all"') as at:
+        cookie = at.get("/login").headers["set-cookie"]
+        assert "Secure" in cookie
+        assert "Path=/all" in cookie
+        assert 'href="/all/rules"' in at.get("/").text
+
+
+def test_an_invitation_for_somebody_gives_that_name(at: MadeSite) -> None:
+    secret = at.store.invite("carla", at.time, by="test")
+    assert at.browser().post(f"/join/{secret}", {"name": "mallory"}, of=f"/join/{secret}").status_code == 200
+    assert [one.name for one in at.store.owners()] == ["carla"]
+
+
+def test_whoever_comes_may_register_where_anybody_may(tmp_path: Path) -> None:
+    with made_site(tmp_path, host='enter = "open"') as at:
+        assert at.browser().post("/register", {"name": "ann"}, of="/register").status_code == 200
+        answer = at.browser().post("/register", {"name": "ANN"}, of="/register")
+        assert (answer.status_code, "already" in answer.text) == (409, True)
+
+
+def test_a_session_ends_with_the_token_that_began_it_and_when_the_owner_is_blocked(at: MadeSite) -> None:
+    ann = at.owner("ann")
+    browser = at.browser(ann)
+    assert browser.get("/me").status_code == 200
+    at.store.block(ann.owner.id, "spoils", at.time, by="test")
+    assert browser.get("/me").status_code == 401
+    at.store.block(ann.owner.id, "", at.time, by="test")
+    assert browser.get("/me").status_code == 200
+    at.store.revoke_token(ann.owner.id, at.store.tokens(ann.owner.id)[0].id, at.time)
+    assert browser.get("/me").status_code == 401
+
+
+def test_logging_out_ends_the_session_of_a_browser_and_logging_in_begins_another(at: MadeSite) -> None:
+    ann = at.owner("ann")
+    browser = Browser(at)
+    browser.get("/login")
+    before = browser.cookie
+    assert browser.post("/login", {"token": ann.token}).headers["location"] == "/me"
+    assert browser.cookie != before
+    browser.post("/logout", {}, of="/me")
+    assert browser.get("/me").status_code == 401
+
+
+@pytest.mark.parametrize("change", ["no token", "token of another", "origin", "fetch site", "no cookie"])
+def test_a_form_that_is_not_of_this_session_or_site_is_refused(at: MadeSite, change: str) -> None:
+    ann, bob = at.browser(at.owner("ann")), at.browser(at.owner("bob"))
+    match = re.search(r'name="form_token" value="([0-9a-f]+)"', (bob if "another" in change else ann).get("/me").text)
+    assert match
+    data = {"label": "mine", "form_token": "" if change == "no token" else match[1]}
+    headers = {"Origin": "http://pitch.test"}
+    if change == "origin":
+        headers["Origin"] = "http://evil.test"
+    if change == "fetch site":
+        headers["Sec-Fetch-Site"] = "cross-site"
+    browser = Browser(at) if change == "no cookie" else ann
+    answer = at.ask("POST", "/me/tokens", browser=browser, data=data, headers=headers)
+    assert answer.status_code == (401 if change == "no cookie" else 403)
+    assert len(at.store.tokens(1)) == 1
+
+
+def test_a_cookie_that_is_not_ours_is_nobody(at: MadeSite) -> None:
+    at.owner("ann")
+    for cookie in ("", "x", "a.b.c", '["n",1,0]', "WyJuIiwxLDBd.aaaa.bbbb"):
+        assert at.ask("GET", "/me", headers={"Cookie": f"referee_session={cookie}"}).status_code == 401
+
+
+def test_tries_to_log_in_are_limited_by_address(at: MadeSite) -> None:
+    statuses = [at.ask("POST", "/login", headers=FORM).status_code for _ in range(21)]
+    assert statuses == [403] * 20 + [429]
+    assert at.ask("POST", "/login", headers=FORM, client=("192.0.2.9", 1)).status_code == 403
+    assert at.get("/join/x").status_code == 429
+
+
+def test_a_form_is_bounded(at: MadeSite) -> None:
+    ann = at.browser(at.owner("ann"))
+    assert ann.post("/me/tokens", {"label": "x" * 70_000}, of="/me").status_code == 413
+    fields = {f"f{number}": "" for number in range(50)}
+    assert ann.post("/me/tokens", fields, of="/me").status_code == 400
+
+
+def archive_form(browser: Browser, body: bytes, **fields: str) -> int:
+    match = re.search(r'name="form_token" value="([0-9a-f]+)"', browser.get("/submit").text)
+    assert match
+    data = {"bot": "a", "form_token": match[1], **fields}
+    answer = browser.at.ask("POST", "/submit", browser=browser, data=data, files={"archive": ("../../x.zip", body)})
+    return answer.status_code
+
+
+def test_the_form_takes_an_archive_in_as_the_api_does(tmp_path: Path) -> None:
+    with made_site(tmp_path, host="upload_mib = 1") as at:
+        ann = at.browser(at.owner("ann"))
+        assert archive_form(ann, b"PK-form") == 303
+        assert [one.bot for one in at.store.jobs()] == ["a"]
+        assert archive_form(ann, b"PK-2", form_token="0" * 64) == 403
+        assert archive_form(ann, b"x" * (1 << 20)) == 303
+        assert archive_form(ann, b"x" * ((1 << 20) + 1)) == 413
+        assert archive_form(ann, b"x" * (2 << 20)) == 413
+        assert archive_form(ann, b"") == 400
+        assert at.site.upload_places.taken == 0
+        assert "Waiting" in ann.get("/jobs/1").text
+
+
+def test_findings_stand_on_the_page_of_the_job_and_their_pages_have_no_access_to_the_site(at: MadeSite) -> None:
+    ann = at.owner("ann")
+    at.upload(ann, "a")
+    folder = at.site.home.findings(1)
+    folder.mkdir()
+    for name in ("good.html", "w.json", "unnamed.html"):
+        (folder / name).write_text(f"<script>{name}</script>")
+    (folder / "link.html").symlink_to("/etc/passwd")
+    base = {"rule": "AF-PLAY-003", "sentence": f"Broke it {HOSTILE}.", "times": 3, "hint": HOSTILE}
+    findings = [
+        {**base, "witness": "w.json", "page": "good.html"},
+        {**base, "witness": "../../host.sqlite", "page": "../../ladder.toml"},
+        {**base, "witness": "", "page": "link.html"},
+        {**base, "witness": "", "page": "gone.html"},
+    ]
+    at.finish(1, VersionState.REFUSED, findings=findings, log=f"cc {HOSTILE}\x1b[2J")
+    browser = at.browser(ann)
+    page = browser.get("/jobs/1").text
+    assert 'href="/jobs/1/good.html"' in page
+    assert "../" not in page.replace("../..", "..") or "ladder.toml" not in page
+    assert "<script>alert" not in page
+    assert "\u202e" not in page
+    assert "\x1b" not in page
+    answer = browser.get("/jobs/1/good.html")
+    assert answer.text == "<script>good.html</script>"
+    assert answer.headers["content-security-policy"].startswith("sandbox allow-scripts; default-src 'none'")
+    assert "allow-same-origin" not in answer.headers["content-security-policy"]
+    assert "attachment" in browser.get("/jobs/1/w.json").headers["content-disposition"]
+    for name in ("unnamed.html", "link.html", "gone.html", "..%2f..%2fladder.toml", "%2e%2e", "good.html%00"):
+        assert browser.get(f"/jobs/1/{name}").status_code in {404, 405}, name
+    assert browser.post("/jobs/1/again", {}, of="/jobs/1").headers["location"] == "/jobs/2"
+
+
+def test_hostile_words_are_shown_as_words_on_every_page(at: MadeSite) -> None:
+    chief = at.owner("chief", organiser=True)
+    ann = at.owner("ann")
+    at.store.set("banner", HOSTILE, at.time, by="test")
+    at.store.add_token(ann.owner.id, HOSTILE, at.time, bot=HOSTILE)
+    at.upload(ann, "a")
+    at.finish(1, VersionState.APPROVAL)
+    at.store.decide(1, VersionState.REFUSED, HOSTILE, at.time, by="test")
+    at.store.invite(HOSTILE, at.time, by=HOSTILE)
+    at.store.block(ann.owner.id, HOSTILE, at.time, by="test")
+    at.store.block(ann.owner.id, "", at.time, by="test")
+    for known in (ann, chief):
+        browser = at.browser(known)
+        for path in ("/", "/me", "/organiser", "/bots/a", "/jobs/1", "/rules", "/enter", "/rounds", "/feed.atom", "/x"):
+            text = browser.get(path).text
+            assert "<script>alert" not in text, path
+            assert "\u202e" not in text, path
+            assert "Test <ladder>" not in text, path
+
+
+def test_an_organiser_lets_in_refuses_withdraws_blocks_invites_and_pauses(at: MadeSite) -> None:
+    ann, chief = at.owner("ann"), at.owner("chief", organiser=True)
+    at.upload(ann, "a")
+    at.finish(1, VersionState.APPROVAL)
+    browser = at.browser(chief)
+
+    def send(path: str, **fields: str) -> int:
+        return browser.post(f"/organiser/{path}", fields, of="/organiser").status_code
+
+    assert send("versions/1", do="refuse") == 409
+    assert send("versions/1", do="accept") == 303
+    assert at.store.version(1).state is VersionState.ACCEPTED
+    assert "anybody" not in at.get("/bots/a").text
+    assert "a</bdi></a> of <bdi>ann" in at.get("/").text
+    assert send("versions/1", do="withdraw", reason="cheats") == 303
+    assert at.store.version(1).reason == "cheats"
+    assert send("versions/1", do="burn", reason="x") == 400
+    assert send("versions/99", do="accept") == 404
+    assert send(f"owners/{chief.owner.id}", do="block", reason="me") == 409
+    assert send(f"owners/{ann.owner.id}", do="block", reason="spoils") == 303
+    assert at.store.owner(ann.owner.id).blocked == "spoils"  # type: ignore[union-attr]
+    assert send("owners/99", do="block", reason="x") == 404
+    assert send("settings", key="paused", value="1") == 303
+    assert send("settings", key="banner", value="Back at noon") == 303
+    assert send("settings", key="secret", value="1") == 400
+    page = at.get("/").text
+    assert "Back at noon" in page
+    assert "paused" in page
+    made = browser.post("/organiser/invitations", {"name": "dora"}, of="/organiser")
+    (link,) = re.findall(r"http://pitch\.test(/join/[A-Za-z0-9_-]+)", made.text)
+    assert "dora" in at.get(link).text
+    assert send("invitations/3/revoke") == 303
+    assert at.get(link).status_code == 409
+    assert [row.who for row in at.store.audit(most=3)] == ["chief"] * 3
+
+
+def test_an_owner_makes_and_revokes_tokens_and_retires_a_bot(at: MadeSite) -> None:
+    ann = at.owner("ann")
+    browser = at.browser(ann)
+    answer = browser.post("/me/tokens", {"label": "ci", "bot": "a"}, of="/me")
+    (token,) = set(re.findall(r"referee_[A-Za-z0-9_-]{32}", answer.text))
+    assert at.store.by_token(token, at.time)[1].bot == "a"
+    assert browser.post("/me/tokens/2/revoke", {}, of="/me").status_code == 303
+    assert at.store.tokens(1)[0].revoked
+    at.upload(ann, "my bot+1")
+    assert browser.post("/me/bots/my%20bot%2B1/retire", {}, of="/me").status_code == 303
+    assert at.store.bots(1) == [("my bot+1", True)]
+
+
+def test_the_board_of_a_ladder_is_there_without_scripts(on_ladder: MadeSite) -> None:
+    page = on_ladder.get("/").text
+    assert "Round 3, being played" in page
+    for name in ("anns-bot@2", "bobs-bot", "House", "random"):
+        assert f"<bdi>{name}</bdi>" in page
+    assert "of <bdi>ann</bdi>" in page
+    assert "provisional" in page
+    told = on_ladder.get("/api/v1/board").json()
+    assert told["up_to_date"]
+    assert told["round"]["number"] == 3
+    assert told["round"]["games_played"] == 4
+    assert {row["entrant"] for row in told["rows"]} == {"anns-bot@2", "bobs-bot", "House", "random"}
+
+
+def test_a_bot_has_its_versions_results_and_games_on_its_page(on_ladder: MadeSite) -> None:
+    page = on_ladder.get("/bots/ANNS-BOT").text
+    assert "anns-bot@2" in page
+    assert "last played in round 2" in page
+    page = on_ladder.get("/bots/bobs-bot").text
+    assert "Against each other bot" in page
+    (game, *_) = re.findall(r'href="(/games/\d+)"', page)
+    answer = on_ladder.get(game)
+    assert answer.status_code == 200
+    assert answer.headers["content-security-policy"].startswith("sandbox")
+    assert on_ladder.get("/bots/nobody").status_code == 404
+    assert on_ladder.get("/bots/%3Cb%3E").status_code == 404
+
+
+def test_a_game_is_shown_once_its_set_is_over(on_ladder: MadeSite) -> None:
+    from referee.league.store import Store
+
+    with Store.read(on_ladder.site.home.ladder) as store:
+        games = [(game.number, game.summary["set"]) for game in store.games()]
+        states = {one: row.state for one, row in store.sets_of({its for _, its in games}).items()}
+    shown = {number: on_ladder.get(f"/games/{number}").status_code for number, _ in games}
+    assert shown == {number: 409 if states[its] == "OPEN" else 200 for number, its in games}
+    assert set(shown.values()) == {200, 409}
+    assert on_ladder.get("/games/999").status_code == 404
+    assert on_ladder.get("/games/99999999999999999999").status_code == 404
+
+
+def test_rounds_show_commitments_and_the_master_of_closed_ones_alone(on_ladder: MadeSite) -> None:
+    told = on_ladder.get("/api/v1/rounds").json()["rounds"]
+    assert [one["number"] for one in told] == [3, 2, 1]
+    assert [bool(one["master"]) for one in told] == [False, True, True]
+    page = on_ladder.get("/rounds").text
+    for one in told:
+        assert one["commitment"] in page
+        assert not one["master"] or one["master"] in page
+    assert "Round 3 " not in on_ladder.get("/rounds?before=3").text
+    assert on_ladder.get("/rounds?before=x").status_code == 200
+
+
+def test_a_feed_is_sound_xml_and_tells_of_rounds_and_entries(on_ladder: MadeSite) -> None:
+    for path, entries in (("/feed.atom", 7), ("/bots/anns-bot/feed.atom", 2)):
+        root = ET.fromstring(on_ladder.get(path).text)  # noqa: S314  # our own words
+        atom = "{http://www.w3.org/2005/Atom}"
+        found = root.findall(f"{atom}entry")
+        assert len(found) == entries
+        ids = [entry.findtext(f"{atom}id") for entry in found]
+        assert len(set(ids)) == entries
+        assert all("1970" not in (entry.findtext(f"{atom}updated") or "1970") for entry in found)
+
+
+def test_a_ladder_that_cannot_be_read_leaves_the_site_standing(tmp_path: Path) -> None:
+    home = HostHome.beside(tmp_path / "ladder.toml")
+    home.make()
+    home.ladder.write_bytes(b"no database at all" * 100)
+    with made_site(tmp_path) as at:
+        at.site.ladder.settle(60)
+        assert at.get("/").status_code == 200
+        assert at.get("/api/v1/board").json()["rows"] == []
+        assert at.get("/games/1").status_code == 404
+
+
+def test_an_address_is_that_of_a_proxy_on_this_machine_alone() -> None:
+    def asked(client: str, *told: str) -> str:
+        headers = [(b"x-forwarded-for", value.encode("latin-1")) for value in told]
+        return address_of({"client": (client, 1), "headers": headers})
+
+    assert asked("192.0.2.1", "198.51.100.7") == "192.0.2.1"
+    assert asked("127.0.0.1", "198.51.100.7") == "198.51.100.7"
+    assert asked("::1", "203.0.113.5, 198.51.100.7") == "198.51.100.7"
+    assert asked("127.0.0.1", "198.51.100.7", "2001:db8::1") == "2001:db8::1"
+    assert asked("127.0.0.1", "evil") == "127.0.0.1"
+    assert asked("127.0.0.1") == "127.0.0.1"
+
+
+def test_no_secret_and_no_control_character_stands_in_the_log(at: MadeSite, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO", "referee.host.access"):
+        at.get("/join/SECRET")
+        at.get("/rounds?token=SECRET")
+        at.get("/x%0a%1b[2J")
+    assert len(caplog.messages) == 3
+    assert "SECRET" not in caplog.text
+    assert all(message.isprintable() for message in caplog.messages)
+    assert loggable("/join/abc") == "/join/..."
+
+
+def test_a_fault_of_ours_is_told_in_our_words_with_the_number_that_the_log_has(
+    at: MadeSite, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("secret detail")
+
+    monkeypatch.setattr(type(at.store), "entered", broken)
+    answer = at.get("/")
+    assert answer.status_code == 500
+    assert "secret detail" not in answer.text
+    number = answer.headers["x-request-id"]
+    assert number in answer.text
+    assert any(number in record.getMessage() and record.exc_info for record in caplog.records)
+    monkeypatch.setattr(type(at.store), "setting", broken)
+    assert at.get("/").status_code == 500
