@@ -7,7 +7,7 @@ BIN := .venv/bin
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv league bots test test-fast lint format types imports proto-lint check-generated coverage oracle mutants chaos check-load bench scale proof error-rates variance docs clean
+.PHONY: help venv league host bots test test-fast lint format types imports proto-lint check-generated coverage oracle mutants chaos check-load bench scale proof error-rates variance docs clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r name what; do printf '  make %-16s %s\n' "$$name" "$$what"; done
@@ -37,6 +37,9 @@ ifeq ($(BUILT),)
 else
 	@$(BIN)/referee run tournaments/languages.toml --new-season --trust-bots
 endif
+
+host: .venv/runtime.stamp ## run a ladder on the network, with the sample bots of every language that is built, until Ctrl-C
+	@$(BIN)/referee host tournaments/host.toml
 
 bots: .venv/runtime.stamp ## build the sample bots of every language that this machine has a compiler for
 	@$(BIN)/referee build --network --quiet --skip-missing $(sort $(dir $(wildcard sample_bots/*/*/bot.toml)))

@@ -6,6 +6,8 @@ from referee.cards import CardError
 from referee.check.ask import NoTurnError
 from referee.check.script import ScriptError
 from referee.cli.exits import FAILED, USAGE
+from referee.host.schema import HostStoreError
+from referee.host.store import NotAllowedError
 from referee.league.definition.problems import ProblemsError
 from referee.league.league import LeagueError
 from referee.league.schedule.format import ScheduleError
@@ -26,6 +28,8 @@ EXPECTED: Final = (
     RecordError,
     LaunchError,
     CardError,
+    HostStoreError,
+    NotAllowedError,
     OSError,
 )
 """What may be wrong with a file, a bot or an option."""

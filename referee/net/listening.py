@@ -28,18 +28,18 @@ class ListenError(OSError):
     """An address that cannot be listened at, or a certificate that no bot can trust. The message has the remedy."""
 
 
-def check_address(text: str) -> tuple[str, int]:
+def check_address(text: str, option: str = "--listen") -> tuple[str, int]:
     """The host and the port of ``HOST:PORT``, which can be listened at now; port 0 lets the system choose one.
 
-    Raises ``ListenError``.
+    ``option``: what an error calls it. Raises ``ListenError``.
     """
-    host, port = _parts(text)
+    host, port = _parts(text, option)
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError):
         remedy = "write a name or number of this machine, or 0.0.0.0 for all of them"
         raise ListenError(
-            f"--listen {_shown(text, 80)}: no machine is known by the name {_shown(host, 80)}; {remedy}"
+            f"{option} {_shown(text, 80)}: no machine is known by the name {_shown(host, 80)}; {remedy}"
         ) from None
     for family, kind, protocol, _, where in dict.fromkeys(found):
         with suppress(_NoSuchFamily), _socket(family, kind, protocol) as one:
@@ -48,7 +48,7 @@ def check_address(text: str) -> tuple[str, int]:
                 one.bind(where)
                 one.listen(1)
             except OSError as error:
-                raise ListenError(f"--listen {_shown(text, 80)}: {_why(error, host, port)}") from None
+                raise ListenError(f"{option} {_shown(text, 80)}: {_why(error, host, port)}") from None
     return host, port
 
 
@@ -65,27 +65,27 @@ def _socket(family: int, kind: int, protocol: int) -> socket.socket:
         raise
 
 
-def _parts(text: str) -> tuple[str, int]:
+def _parts(text: str, option: str) -> tuple[str, int]:
     example = "write HOST:PORT, such as 127.0.0.1:7400"
     if text.startswith(("unix:", "/", ".")):
         raise ListenError(
-            f"--listen {_shown(text, 80)}: that is a file, and remote bots dial in over the network; {example}"
+            f"{option} {_shown(text, 80)}: that is a file, and remote bots dial in over the network; {example}"
         )
     host, sign, port = text.rpartition(":")
     if not sign or not host or not port:
-        raise ListenError(f"--listen {_shown(text, 80)}: {example}")
+        raise ListenError(f"{option} {_shown(text, 80)}: {example}")
     if not (port.isascii() and port.isdigit()):
-        raise ListenError(f"--listen {_shown(text, 80)}: {_shown(port, 20)} is not a port; {example}")
+        raise ListenError(f"{option} {_shown(text, 80)}: {_shown(port, 20)} is not a port; {example}")
     if len(port) > 5 or int(port) > LARGEST_PORT:
         raise ListenError(
-            f"--listen {_shown(text, 80)}: a port is a number from 1 to {LARGEST_PORT}; 0 lets the system choose"
+            f"{option} {_shown(text, 80)}: a port is a number from 1 to {LARGEST_PORT}; 0 lets the system choose"
         )
     if host.startswith("[") and host.endswith("]"):
         return host[1:-1], int(port)
     if re.fullmatch(r"[0-9a-fA-F:.%]*:[0-9a-fA-F:.%]*", host):
-        raise ListenError(f"--listen {_shown(text, 80)}: put an IPv6 address in brackets, as in [::1]:7400")
+        raise ListenError(f"{option} {_shown(text, 80)}: put an IPv6 address in brackets, as in [::1]:7400")
     if len(host) > _LARGEST_NAME or not re.fullmatch(r"[\w.-]+", host):
-        raise ListenError(f"--listen {_shown(text, 80)}: {_shown(host, 80)} is not the name of a machine; {example}")
+        raise ListenError(f"{option} {_shown(text, 80)}: {_shown(host, 80)} is not the name of a machine; {example}")
     return host, int(port)
 
 

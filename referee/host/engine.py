@@ -1,0 +1,398 @@
+"""The engine of a host: plays the rounds of its ladder, one after another, and says what it waits for.
+
+It alone writes the ladder. A round is begun, played and closed as ``referee run`` does it. Whatever keeps the next one from
+beginning is told in one line, and looked at again when something has changed, or after a while: it never gives up.
+"""
+
+import contextlib
+import logging
+import os
+import shutil
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from referee.host.entering import Eligibility, Entering, house_bots, present
+from referee.host.home import HostHome
+from referee.host.store import HostStore
+from referee.league.definition.definition import Definition
+from referee.league.definition.problems import ProblemsError, counted
+from referee.league.entrants.roster import Roster
+from referee.league.ladder import check_same_ladder, close_round, freeze, withdraw
+from referee.league.ladder_history import open_round
+from referee.league.league import League, LeagueError, begin, read_league
+from referee.league.plan import GamePlan
+from referee.league.play.event_sink import LeagueObserver
+from referee.league.play.ladder_rounds import plan_of_round, with_open_round
+from referee.league.play.open_files import room_for
+from referee.league.play.runner import Runner
+from referee.league.schedule.format import ScheduleError
+from referee.league.store import Store, StoreError
+from referee.report.sanitize import sanitize
+from referee.sandbox.command import LaunchError, os_error_text
+from referee.sandbox.isolation import Policy, SandboxKind, choose_sandbox
+
+NOTICE: Final = 25
+"""The level of a line that belongs on the terminal though nothing is wrong."""
+
+LEAST_FREE: Final = 200 << 20
+"""Bytes that have to be free on the disk of a host for a round to begin; on a large one two hundredths of it, or `ENOUGH_FREE`."""
+
+ENOUGH_FREE: Final = 4 << 30
+
+_LOOK_SECONDS: Final = 1.0
+_STOP_SECONDS: Final = 0.2
+_SHORTEST_PAUSE: Final = 15.0
+_LONGEST_PAUSE: Final = 600.0
+_TOLD_RULINGS: Final = 3
+
+_PUT_RIGHT: Final = (ProblemsError, ScheduleError, LeagueError, StoreError, LaunchError, OSError)
+"""What somebody can put right while the engine waits."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class EngineOptions:
+    """How rounds are played. ``until``: the engine ends when so many are closed; 0 = never."""
+
+    workers: int = 1
+    cluster: str = ""
+    sandbox: Policy = "auto"
+    until: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Why no round is played. ``until``: the time when that is over, if it is known. ``fault``: somebody has to put something right."""
+
+    line: str
+    until: float | None = None
+    fault: bool = False
+
+
+def begin_ladder(home: HostHome, sandbox: SandboxKind) -> None:
+    """Makes the ladder of a host, without a round, if there is none. Raises ``ProblemsError`` or ``StoreError``."""
+    if not home.ladder.exists():
+        definition, house = house_bots(home)
+        begin(definition, house, home.ladder, sandbox, {})
+
+
+def play(home: HostHome, stop: threading.Event, options: EngineOptions = EngineOptions()) -> None:
+    """Plays rounds until ``stop`` is set, or enough of them are closed. Raises ``HostStoreError``."""
+    with HostStore.open(home.store) as store:
+        Engine(home, store, stop, options).run()
+
+
+class Engine:
+    """Plays the rounds of a host's ladder. ``clock``: seconds since 1970; ``free``: total and free bytes of a folder's disk."""
+
+    def __init__(
+        self,
+        home: HostHome,
+        store: HostStore,
+        stop: threading.Event,
+        options: EngineOptions,
+        clock: Callable[[], float] = time.time,
+        free: Callable[[Path], tuple[int, int]] | None = None,
+    ) -> None:
+        self._home, self._store, self._stop, self._options = home, store, stop, options
+        self._clock, self._free = clock, free or _disk
+        self._kind = choose_sandbox(options.sandbox).kind
+        self._who = Eligibility(home, store, sandboxed=self._kind != "none")
+        self._left_out: tuple[str, ...] = ()
+        self._tried = False
+
+    def run(self) -> None:
+        """Plays rounds until it is stopped, or enough of them are closed."""
+        failures = 0
+        while not self._stop.is_set():
+            try:
+                waiting = self.step()
+            except _PUT_RIGHT as error:
+                waiting = Waiting(_sentence(error), fault=True)
+            if waiting is None:
+                failures = 0
+                continue
+            if self._is_over():
+                return
+            failures = failures + 1 if self._tried else 0  # what looks alone costs little, however often
+            self._wait(waiting, failures)
+
+    def step(self) -> Waiting | None:
+        """Plays the open round, or the next; or says why none is played. Raises what somebody can put right."""
+        self._tried = False
+        begin_ladder(self._home, self._kind)
+        if self._is_over():
+            return Waiting("All rounds that were asked for are played.")
+        with Store.write(self._home.ladder) as ladder:
+            league = read_league(ladder)
+            if league.facts["state"] == "finished":
+                return Waiting("This ladder is finished.")
+            league = self._with_withdrawals(ladder, league)
+            fresh = open_round(league) is None
+            if fresh:
+                if (waiting := self._may_begin(league)) is not None:
+                    return waiting
+                definition, roster = self._next_bots(ladder, league)
+                if len(roster.entrants) < definition.shape().table_size:
+                    return Waiting(_too_few(definition, roster))
+            else:
+                definition, roster = self._bots_of_open_round(league)
+            room_for(definition, roster.entrants)
+            try:
+                league, lines = with_open_round(ladder, league, definition, roster)
+            except ScheduleError as error:  # such as two bots of one owner and nobody else
+                return Waiting(f"A round cannot begin: {error}.")
+            if fresh:
+                self._store.tell("round_began", repr(self._clock()))
+            for line in lines:
+                _log.log(NOTICE, "%s", sanitize(line, 400))
+            self._store.tell("engine_line", "")
+            self._tried = True
+            self._play(ladder, league, roster)
+        return None
+
+    # Who plays.
+
+    def _next_bots(self, ladder: Store, league: League) -> tuple[Definition, Roster]:
+        frozen = "frozen" in league.facts or self._store.setting("frozen") == "1"
+        if frozen and "frozen" not in league.facts and league.facts.get("rounds"):
+            _log.log(NOTICE, "The ladder is frozen after round %d: nobody enters any more", freeze(ladder, league))
+        found = self._who.next_round(league, frozen=frozen and bool(league.facts.get("rounds")))
+        self._tell_left_out(found)
+        return found.definition, found.roster
+
+    def _tell_left_out(self, found: Entering) -> None:
+        """Who is left out, once for each reason."""
+        for line in found.lines:
+            if line not in self._left_out:
+                _log.warning("%s", sanitize(line, 600))
+        self._left_out = found.lines
+
+    def _bots_of_open_round(self, league: League) -> tuple[Definition, Roster]:
+        if self._kind == "none":
+            playing = set((open_round(league) or {"bots": ()})["bots"])
+            gone = self._gone(self._home.ladder)
+            strangers = [
+                one.key for one in league.entrants if one.submitted and one.key in playing and not gone[one.key]
+            ]
+            if strangers:
+                raise LeagueError(
+                    f"the open round has {', '.join(strangers)}, which somebody has handed in, and there is no sandbox to shut them in: "
+                    "apt install bubblewrap util-linux, and start the host again"
+                )
+        return self._who.going_on(league)
+
+    @staticmethod
+    def _gone(path: Path) -> dict[str, str | None]:
+        with Store.read(path) as reader:
+            return {key: one["withdrawn"] for key, one in reader.entrants().items()}
+
+    def _with_withdrawals(self, ladder: Store, league: League) -> League:
+        """The ladder, from which whom the organiser has withdrawn since is withdrawn."""
+        gone = {key: one["withdrawn"] for key, one in ladder.entrants().items()}
+        found = list(self._who.withdrawn(league, gone))
+        for key, reason in found:
+            withdraw(ladder, league, key, reason)
+            _log.log(NOTICE, "%s is withdrawn: %s", sanitize(key, 60), sanitize(reason))
+        return read_league(ladder) if found else league
+
+    # Whether a round may begin.
+
+    def _is_over(self) -> bool:
+        if not self._options.until or not self._home.ladder.exists():
+            return False
+        with Store.read(self._home.ladder) as reader:
+            facts = reader.league()
+        closed = sum("result_root" in one for one in facts.get("rounds", []))
+        return closed >= self._options.until or facts["state"] == "finished"
+
+    def _may_begin(self, league: League) -> Waiting | None:
+        """Why the next round may not begin yet; ``None`` if it may."""
+        if self._store.setting("paused") == "1" or league.facts.get("paused"):
+            return Waiting("Paused by the organiser: no round begins.")
+        total, free = self._free(self._home.folder)
+        if free < max(LEAST_FREE, min(total // 50, ENOUGH_FREE)):
+            return Waiting(
+                f"The disk is nearly full ({free >> 20:,} MiB left): no round begins until there is more room."
+            )
+        host = house_bots(self._home)[0].host
+        began, now = self._store.setting("round_began"), self._clock()
+        if host is not None and host.every_s and began and league.facts.get("rounds"):
+            until = min(float(began), now) + host.every_s
+            if now < until:
+                return Waiting(f"The next round begins at {_clock_time(until)}.", until)
+        return None
+
+    # Waiting.
+
+    def _wait(self, waiting: Waiting, failures: int) -> None:
+        """Waits until what decides has changed, or for a while: longer and longer where playing itself has failed."""
+        if self._store.setting("engine_line") != waiting.line:
+            _log.log(logging.WARNING if waiting.fault else NOTICE, "%s", sanitize(waiting.line, 600))
+        self._store.tell("engine_line", waiting.line)
+        self._store.tell("next_round", "" if waiting.until is None else repr(waiting.until))
+        pause = min(_SHORTEST_PAUSE * 2 ** max(failures - 1, 0), _LONGEST_PAUSE)
+        again, seen, change = time.monotonic() + pause, self._seen(), self._changes()
+        while not self._stop.wait(_LOOK_SECONDS):
+            if time.monotonic() >= again or (waiting.until is not None and self._clock() >= waiting.until):
+                break
+            if (now := self._changes()) != change:
+                change = now
+                if self._seen() != seen:
+                    break
+        self._store.tell("next_round", "")
+
+    def _changes(self) -> Sequence[object]:
+        """What is another value when somebody has written to the store, the definition or the ladder: cheap, so looked at often."""
+        ladder = self._home.ladder
+        paths = (self._home.definition, ladder, ladder.with_name(ladder.name + "-wal"))
+        return (self._store.change(), *map(_state, paths))
+
+    def _seen(self) -> Sequence[object]:
+        """What decides whether a round may begin, and with whom."""
+        with Store.read(self._home.ladder) as reader:
+            facts = reader.league()
+            gone = [key for key, one in reader.entrants().items() if one["withdrawn"]]
+        return (
+            self._who.seen(),
+            _state(self._home.definition),
+            facts.get("paused"),
+            facts.get("frozen"),
+            facts["state"],
+            gone,
+        )
+
+    # A round.
+
+    def _play(self, ladder: Store, league: League, roster: Roster) -> None:
+        """Plays the open round to its end and closes it, unless it is stopped."""
+        while True:
+            here = present(league, roster)
+            plan, playing = plan_of_round(ladder, here, self._home.ladder.with_suffix(".logs"), self._kind)
+            observer = _RoundLog(len(playing.fixtures))
+            runner = Runner(ladder, here, plan, observer, self._options.workers, self._options.cluster)
+            with self._watched(runner, league, self._gone(self._home.ladder)):
+                outcome = runner.run()
+            if not outcome.open:
+                break
+            if self._stop.is_set():
+                _log.log(
+                    NOTICE,
+                    "Stopped in a round, with %s left; it goes on with the next start",
+                    counted(outcome.open, "set"),
+                )
+                return
+            before, league = league, self._with_withdrawals(ladder, league)
+            if league is before:
+                raise LeagueError("the round was not played to its end, and nobody has stopped it")
+        closed = close_round(ladder, read_league(ladder))
+        _log.log(
+            NOTICE,
+            "Round %d is closed. Master: %s, result root: %s",
+            closed["number"],
+            closed["master"],
+            closed.get("result_root"),
+        )
+
+    @contextlib.contextmanager
+    def _watched(self, runner: Runner, league: League, gone: dict[str, str | None]) -> Iterator[None]:
+        """While a round is played: stops it when the engine is stopped, or somebody who plays is withdrawn."""
+        over = threading.Event()
+
+        def watch() -> None:
+            change, looked = self._store.change(), time.monotonic()
+            while not over.wait(_STOP_SECONDS):
+                withdrawn = False
+                if time.monotonic() - looked >= _LOOK_SECONDS:
+                    looked = time.monotonic()
+                    if (now := self._store.change()) != change:
+                        change, withdrawn = now, any(self._who.withdrawn(league, gone))
+                if withdrawn or self._stop.is_set():
+                    with contextlib.suppress(RuntimeError):  # it has ended this moment
+                        runner.stop()
+                    return
+
+        watching = threading.Thread(target=watch, name="watches-round")
+        watching.start()
+        try:
+            yield
+        finally:
+            over.set()
+            watching.join()
+
+
+class _RoundLog(LeagueObserver):
+    """Writes what happens in a round into the log: what concerns everybody for the terminal too."""
+
+    def __init__(self, games: int) -> None:
+        self._games, self._told = games, dict[tuple[str, str], int]()
+
+    def scheduled(self, games: int) -> None:
+        """The round has so many games now."""
+        self._games = games
+
+    def ruling(self, game: GamePlan, entrant: str, sentence: str) -> None:
+        """The first rulings of a kind against an entrant; all are in the ladder."""
+        key = (entrant, sentence.partition(":")[0])
+        count = self._told[key] = self._told.get(key, 0) + 1
+        if count <= _TOLD_RULINGS:
+            _log.info("ruling against %s in %s: %s", sanitize(entrant, 60), game.fixture_id, sanitize(sentence))
+
+    def fault(self, entrant: str, fault: str, sentence: str, log: str) -> None:
+        """A fault outside any single decision."""
+        _log.info("fault of %s: %s: %s Its log: %s", sanitize(entrant, 60), fault, sanitize(sentence), log)
+
+    def withdrawn(self, entrant: str, reason: str) -> None:
+        """An entrant is out."""
+        _log.log(NOTICE, "%s is withdrawn by the referee: %s", sanitize(entrant, 60), sanitize(reason))
+
+    def no_contest(self, game: GamePlan, reason: str) -> None:
+        """A game that is played again."""
+        _log.info("no contest %s: %s; it is played again", game.fixture_id, sanitize(reason))
+
+
+def check_ladder(home: HostHome, definition: Definition) -> None:
+    """Raises ``LeagueError`` if the host has a ladder already, and that is of another definition."""
+    if home.ladder.exists():
+        with Store.read(home.ladder) as reader:
+            check_same_ladder(home.ladder, read_league(reader), definition)
+
+
+def closed_rounds(home: HostHome) -> int:
+    """How many rounds of a host's ladder are closed."""
+    if not home.ladder.exists():
+        return 0
+    with Store.read(home.ladder) as reader:
+        return sum("result_root" in one for one in reader.league().get("rounds", []))
+
+
+def _too_few(definition: Definition, roster: Roster) -> str:
+    bots, seats = len(roster.entrants), definition.shape().table_size
+    return f"A table takes {counted(seats, 'bot')}, and {counted(bots, 'bot')} {'is' if bots == 1 else 'are'} here: a round begins when there are enough."
+
+
+def _disk(folder: Path) -> tuple[int, int]:
+    usage = shutil.disk_usage(folder)
+    return usage.total, usage.free
+
+
+def _state(path: Path) -> object:
+    try:
+        found = os.stat(path)  # noqa: PTH116
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def _clock_time(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).strftime("%H:%M:%S UTC")
+
+
+def _sentence(error: BaseException) -> str:
+    return os_error_text(error) if isinstance(error, OSError) and error.errno is not None else str(error)

@@ -1,0 +1,387 @@
+"""The engine of a host: whose bots play in a round, what keeps one from beginning, and withdrawal in an open one."""
+
+import shutil
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from referee.host.engine import Engine, Waiting
+from referee.host.rows import VersionState
+from referee.league.ladder import finish
+from referee.league.league import LeagueError, read_league
+from referee.league.plan import GamePlan
+from referee.league.store import Store
+from referee.verification.verify import verify
+from tests.host.hosted import CHANCE, HOST, HOUSE, Hosted, definition_text, engine_of
+from tests.program import LAST, PATIENCE
+
+
+@pytest.fixture
+def hosted(tmp_path: Path) -> Iterator[Hosted]:
+    made = Hosted(tmp_path)
+    yield made
+    made.store.close()
+
+
+def line_of(engine: Engine) -> str:
+    """What the engine waits for."""
+    waiting = engine.step()
+    assert waiting is not None
+    return waiting.line
+
+
+def test_who_was_handed_in_plays_in_the_next_round_and_a_new_version_is_a_new_player(
+    hosted: Hosted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with engine_of(hosted, monkeypatch) as (engine, _):
+        assert engine.step() is None
+        hosted.hand_in("ann", "anns")
+        hosted.hand_in("bob", "bobs", CHANCE)
+        assert engine.step() is None
+        hosted.hand_in("ann", "anns", LAST, "2")
+        assert engine.step() is None
+        assert engine.step() is None
+    rounds = hosted.rounds()
+    assert [one["bots"] for one in rounds] == [
+        ["first", "last", "chance"],
+        ["first", "last", "chance", "anns", "bobs"],
+        ["first", "last", "chance", "bobs", "anns@2"],
+        ["first", "last", "chance", "bobs", "anns@2"],
+    ]
+    assert {one["key"]: one["owner"] for round_ in rounds for one in round_["entered"]}["anns@2"] == "ann"
+    with Store.read(hosted.home.ladder) as store:
+        assert verify(store).ok
+        assert all(one["submitted"] for key, one in store.entrants().items() if key.startswith(("anns", "bobs")))
+
+
+def test_who_is_retired_or_blocked_or_withdrawn_is_not_in_the_next_round(
+    hosted: Hosted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for owner in ("ann", "bob", "eve"):
+        hosted.hand_in(owner, f"{owner}s")
+    late = hosted.hand_in("dan", "dans")
+    owners = {one.name: one for one in hosted.store.owners()}
+    with engine_of(hosted, monkeypatch) as (engine, _):
+        assert engine.step() is None
+        hosted.store.retire(owners["ann"], "anns", 1001.0)
+        hosted.store.block(owners["bob"].id, "rude", 1001.0, by="organiser")
+        hosted.store.decide(late.id, VersionState.WITHDRAWN, "it peeks", 1001.0, by="organiser")
+        assert engine.step() is None
+    assert hosted.rounds()[1]["bots"] == ["first", "last", "chance", "eves"]
+    with Store.read(hosted.home.ladder) as store:
+        assert {key: one["withdrawn"] for key, one in store.entrants().items() if one["withdrawn"]} == {
+            "dans": "it peeks"
+        }
+
+
+def test_who_is_withdrawn_while_the_round_is_played_goes_at_once_and_the_round_goes_on(
+    hosted: Hosted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    version = hosted.hand_in("ann", "anns")
+    games: list[GamePlan] = []
+
+    def before(game: GamePlan, stopping: threading.Event) -> None:
+        if len(games) == 4:
+            hosted.store.decide(version.id, VersionState.WITHDRAWN, "it peeks", 1001.0, by="organiser")
+            assert stopping.wait(PATIENCE)
+        else:
+            assert not (len(games) > 4 and "anns" in game.seats)
+        games.append(game)
+
+    with engine_of(hosted, monkeypatch, before) as (engine, _):
+        assert engine.step() is None
+    assert len(hosted.rounds()) == 1
+    assert "result_root" in hosted.rounds()[0]
+    with Store.read(hosted.home.ladder) as store:
+        assert store.entrants()["anns"]["withdrawn"] == "it peeks"
+        states = {row.state for row in store.sets()}
+        assert states == {"SCORED", "VOID"}
+        assert verify(store).ok
+
+
+def test_who_is_retired_or_has_a_newer_version_plays_the_open_round_to_its_end(
+    hosted: Hosted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hosted.hand_in("ann", "anns")
+    hosted.hand_in("bob", "bobs")
+    owners = {one.name: one for one in hosted.store.owners()}
+    played: list[GamePlan] = []
+
+    def before(game: GamePlan, stopping: threading.Event) -> None:
+        played.append(game)
+        if len(played) == 3:
+            stop.set()
+            assert stopping.wait(PATIENCE)
+
+    with engine_of(hosted, monkeypatch, before) as (engine, stop):
+        assert engine.step() is None
+        assert "result_root" not in hosted.rounds()[0]
+    hosted.hand_in("ann", "anns", LAST, "2")
+    hosted.store.retire(owners["bob"], "bobs", 1001.0)
+    with engine_of(hosted, monkeypatch) as (engine, _):
+        assert engine.step() is None
+        assert [("result_root" in one, one["bots"][3:]) for one in hosted.rounds()] == [(True, ["anns", "bobs"])]
+        assert engine.step() is None
+        assert hosted.rounds()[1]["bots"][3:] == ["anns@2"]
+
+
+def roots_of(folder: Path, monkeypatch: pytest.MonkeyPatch, most: int) -> list[str]:
+    """The roots of two rounds, in which the engine is stopped after so many games again and again."""
+    folder.mkdir()
+    hosted = Hosted(folder)
+    hosted.hand_in("ann", "anns")
+    played: list[GamePlan] = []
+
+    def before(game: GamePlan, stopping: threading.Event) -> None:
+        played.append(game)
+        if len(played) % most == 0:
+            stop.set()
+            assert stopping.wait(PATIENCE)
+
+    closed: list[str] = []
+    while len(closed) < 2:
+        with engine_of(hosted, monkeypatch, before) as (engine, stop):
+            engine.step()
+        closed = [one["result_root"] for one in hosted.rounds() if "result_root" in one]
+    hosted.store.close()
+    return closed
+
+
+def test_a_round_comes_out_the_same_however_often_the_engine_was_stopped_in_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disturbed = roots_of(tmp_path / "disturbed", monkeypatch, 5)
+    assert disturbed == roots_of(tmp_path / "undisturbed", monkeypatch, 1_000_000)
+
+
+def test_it_waits_while_it_is_paused_or_the_disk_is_full_or_the_time_has_not_come(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hosted = Hosted(tmp_path, host=HOST + 'every = "10m"\n')
+    disk = [1 << 40, 100 << 20]
+    with engine_of(hosted, monkeypatch, free=lambda folder: (disk[0], disk[1])) as (engine, _):
+        assert "The disk is nearly full (100 MiB left)" in line_of(engine)
+        disk[:] = [10 << 30, 201 << 20]  # enough, but for a fiftieth of it
+        hosted.set("paused", "1")
+        assert line_of(engine).startswith("Paused by the organiser")
+        hosted.set("paused", "")
+        disk[1] = 205 << 20
+        assert engine.step() is None
+        hosted.now += 599
+        assert engine.step() == Waiting("The next round begins at 00:26:40 UTC.", 1600.0)
+        hosted.now = 900.0  # a clock that was set back keeps nobody waiting for ever
+        waiting = engine.step()
+        assert waiting is not None
+        assert waiting.until == 1500.0
+        hosted.now = 1601.0
+        assert engine.step() is None
+    hosted.store.close()
+    assert len(hosted.rounds()) == 2
+
+
+def test_too_few_bots_are_waited_for(hosted: Hosted, monkeypatch: pytest.MonkeyPatch) -> None:
+    hosted.file.write_text(definition_text())
+    with engine_of(hosted, monkeypatch) as (engine, _):
+        assert line_of(engine) == "A table takes 2 bots, and 0 bots are here: a round begins when there are enough."
+        hosted.hand_in("ann", "anns")
+        assert "1 bot is here" in line_of(engine)
+        hosted.hand_in("ann", "another")
+        assert "without two bots of one owner" in line_of(engine)
+        hosted.hand_in("bob", "bobs")
+        assert engine.step() is None
+    assert hosted.rounds()[0]["bots"] == ["anns", "another", "bobs"]
+
+
+def test_what_it_waits_for_is_told_and_it_begins_when_that_is_over(
+    hosted: Hosted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hosted.set("paused", "1")
+    with engine_of(hosted, monkeypatch, until=1) as (engine, stop):
+        running = threading.Thread(target=engine.run)
+        running.start()
+        try:
+            seen = threading.Event()
+            while not hosted.store.setting("engine_line"):
+                assert not seen.wait(0.02)
+            assert hosted.store.setting("engine_line").startswith("Paused")
+            hosted.set("paused", "")
+            running.join(PATIENCE)
+            assert not running.is_alive()
+        finally:
+            stop.set()
+            running.join()
+    assert hosted.store.setting("engine_line") == ""
+    assert len(hosted.rounds()) == 1
+
+
+def test_an_error_that_stays_is_told_once_and_the_engine_does_not_spin(
+    hosted: Hosted, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    hosted.file.write_text(definition_text(*HOUSE))
+    steps: list[float] = []
+    with engine_of(hosted, monkeypatch, until=2) as (engine, stop):
+        assert engine.step() is None
+        hosted.file.write_text(definition_text(*HOUSE).replace("sets = 3", "sets = 4"))
+        step = engine.step
+
+        def counted_step() -> Waiting | None:
+            steps.append(hosted.now)
+            return step()
+
+        monkeypatch.setattr(engine, "step", counted_step)
+        looks = threading.Semaphore(0)
+        waits = stop.wait
+
+        def wait(timeout: float | None = None) -> bool:
+            looks.release()
+            return waits(0 if timeout is not None else None)
+
+        monkeypatch.setattr(stop, "wait", wait)
+        running = threading.Thread(target=engine.run)
+        running.start()
+        try:
+            for _ in range(200):  # two hundred looks, and nothing has changed
+                assert looks.acquire(timeout=PATIENCE)
+            assert len(steps) == 1
+            line = hosted.store.setting("engine_line")
+            assert "Only bots may come, go and change on a ladder" in line
+            hosted.file.write_text(definition_text(*HOUSE))
+            running.join(PATIENCE)
+            assert len(hosted.rounds()) == 2
+        finally:
+            stop.set()
+            running.join()
+    assert sum("Only bots may come" in one.message for one in caplog.records) == 1
+
+
+def test_a_damaged_folder_holds_the_open_round_until_it_is_put_back(
+    hosted: Hosted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    version = hosted.hand_in("ann", "anns")
+    played: list[GamePlan] = []
+
+    def before(game: GamePlan, stopping: threading.Event) -> None:
+        played.append(game)
+        if len(played) == 3:
+            stop.set()
+            assert stopping.wait(PATIENCE)
+
+    with engine_of(hosted, monkeypatch, before) as (engine, stop):
+        assert engine.step() is None
+    folder = hosted.home.bot(version.id)
+    shutil.copytree(folder, hosted.folder / "kept")
+    (folder / "bot.py").write_text("damaged")
+    with engine_of(hosted, monkeypatch) as (engine, stop):
+        with pytest.raises(LeagueError, match="round 1 is open, and anns has changed since it began, or is gone"):
+            engine.step()
+        shutil.rmtree(folder)
+        shutil.copytree(hosted.folder / "kept", folder)
+        assert engine.step() is None
+        (folder / "bot.py").write_text("damaged")  # between two rounds it is left out, and the others play
+        assert engine.step() is None
+    assert [one["bots"][3:] for one in hosted.rounds()] == [["anns"], []]
+
+
+def test_a_home_that_has_moved_plays_on_from_where_it_lies_now(
+    hosted: Hosted, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    hosted.hand_in("ann", "anns")
+    played: list[GamePlan] = []
+
+    def before(game: GamePlan, stopping: threading.Event) -> None:
+        played.append(game)
+        if len(played) == 3:
+            stop.set()
+            assert stopping.wait(PATIENCE)
+
+    with engine_of(hosted, monkeypatch, before) as (engine, stop):
+        assert engine.step() is None
+    elsewhere = tmp_path_factory.mktemp("elsewhere") / "there"
+    shutil.move(hosted.folder, elsewhere)
+    moved = Hosted(elsewhere)
+    plans: list[str] = []
+    with engine_of(moved, monkeypatch) as (engine, _):
+        from referee.host import engine as module
+
+        real = module.Runner
+
+        def runner(store: object, league: object, plan: object, *rest: object) -> object:
+            plans.extend(str(bot.command.folder) for bot in plan.bots.values() if bot.command)  # type: ignore[attr-defined]
+            return real(store, league, plan, *rest)  # type: ignore[arg-type]
+
+        monkeypatch.setattr(module, "Runner", runner)
+        assert engine.step() is None
+    moved.store.close()
+    assert len(plans) == 4
+    assert all(place.startswith(str(elsewhere)) for place in plans)
+
+
+def test_names_of_house_bots_and_their_owners_are_nobody_elses_and_keep_nobody_from_playing(
+    hosted: Hosted, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    hosted.hand_in("ann", "FIRST")
+    hosted.hand_in("carla", "carlas")
+    hosted.hand_in("bob", "bobs")
+    hosted.file.write_text(hosted.file.read_text() + 'owner = "Carla"\n')
+    with engine_of(hosted, monkeypatch) as (engine, _):
+        assert engine.step() is None
+    assert hosted.rounds()[0]["bots"] == ["first", "last", "chance", "bobs"]
+    assert "FIRST of ann does not play: a bot of the definition has that name" in caplog.text
+    assert "carlas of carla does not play" in caplog.text
+
+
+def test_a_frozen_ladder_takes_nobody_in_and_plays_on_with_the_versions_that_it_knows(
+    hosted: Hosted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hosted.hand_in("ann", "anns")
+    with engine_of(hosted, monkeypatch) as (engine, _):
+        assert engine.step() is None
+        hosted.set("frozen", "1")
+        hosted.hand_in("ann", "anns", LAST, "2")
+        hosted.hand_in("bob", "bobs")
+        assert engine.step() is None
+    assert hosted.rounds()[1]["bots"] == ["first", "last", "chance", "anns"]
+    assert hosted.facts()["frozen"] == 1
+
+
+def test_what_was_handed_in_after_the_deadline_does_not_enter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hosted = Hosted(tmp_path, host=HOST + "closes = 1970-01-01T00:30:00Z\n")
+    hosted.hand_in("ann", "anns")
+    hosted.now = 1801.0
+    hosted.hand_in("ann", "anns", LAST, "2")
+    hosted.hand_in("bob", "bobs")
+    with engine_of(hosted, monkeypatch) as (engine, _):
+        assert engine.step() is None
+    hosted.store.close()
+    assert hosted.rounds()[0]["bots"] == ["first", "last", "chance", "anns"]
+    with Store.read(hosted.home.ladder) as store:
+        assert store.entrants()["anns"]["version"] == "1"
+
+
+def test_without_a_sandbox_the_house_bots_play_alone_and_an_open_round_with_others_waits(
+    hosted: Hosted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hosted.hand_in("ann", "anns")
+    with engine_of(hosted, monkeypatch, sandbox="none") as (engine, _):
+        assert engine.step() is None
+    assert hosted.rounds()[0]["bots"] == ["first", "last", "chance"]
+
+    def before(game: GamePlan, stopping: threading.Event) -> None:
+        stop.set()
+        assert stopping.wait(PATIENCE)
+
+    with engine_of(hosted, monkeypatch, before) as (engine, stop):
+        assert engine.step() is None
+    told = "has anns, which somebody has handed in, and there is no sandbox"
+    with engine_of(hosted, monkeypatch, sandbox="none") as (engine, _), pytest.raises(LeagueError, match=told):
+        engine.step()
+
+
+def test_a_finished_ladder_is_told_and_nothing_is_played(hosted: Hosted, monkeypatch: pytest.MonkeyPatch) -> None:
+    with engine_of(hosted, monkeypatch) as (engine, _):
+        assert engine.step() is None
+        with Store.write(hosted.home.ladder) as store:
+            finish(store, read_league(store))
+        assert line_of(engine) == "This ladder is finished."
