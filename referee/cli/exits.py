@@ -6,6 +6,7 @@ DONE: Final = 0
 FAILED: Final = 1
 USAGE: Final = 2
 INCOMPLETE: Final = 3
+NO_VERDICT: Final = 5
 INTERRUPTED: Final = 130
 PIPE_CLOSED: Final = 141
 
@@ -13,10 +14,12 @@ EXIT_CODES: Final = (
     ("0", "all", "Done. A league: finished, and everyone who entered took part to its end."),
     ("1", "all", "Failed: the message says why."),
     ("1", "check, submit", "A rule is broken."),
+    ("1", "push", "The host has refused the bot."),
     ("1", "verify, rerun", "There is a divergence; the results differ."),
     ("1", "schedule", "A check of the schedule fails."),
     ("1", "ask", "An illegal answer, or none."),
     ("2", "all", "Wrong usage: an option, a definition, or a file, game or turn that is not there."),
+    ("2", "push", "The host does not take that in: the address, the token, the name or the size is wrong."),
     ("3", "run, resume, play, rerun", "The league is finished, but nothing was scored or a bot was withdrawn."),
     ("3", "check, submit", "Incomplete: a rule is untested."),
     ("3", "build", "A compiler or a library is missing."),
@@ -24,8 +27,9 @@ EXIT_CODES: Final = (
     ("4", "check, submit", "The bot never became ready."),
     ("4", "compare", "Not decided."),
     ("5", "check, submit", "The referee itself failed: no verdict."),
+    ("5", "push", "No verdict: the network or the host failed. Push it again."),
     ("6", "check --replay", "The witness was never reproduced: it cannot be replayed."),
-    ("130", "all", "Stopped by Ctrl-C. A league goes on with referee resume."),
+    ("130", "all", "Stopped by Ctrl-C. A league goes on with referee resume; a job at a host goes on by itself."),
     ("141", "all", "Nobody reads the output any more (a closed pipe)."),
 )
 """Code, commands, meaning."""

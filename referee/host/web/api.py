@@ -22,6 +22,7 @@ def entry(request: Request) -> Response:
     """What a program has to know before it hands a bot in."""
     site = site_of(request)
     tournament, host = site.definition.tournament, site.host
+    said = site.definition.canonical()
     return json_answer(
         {
             "name": tournament.name,
@@ -31,6 +32,7 @@ def entry(request: Request) -> Response:
             "closes": host.closes.isoformat() if host.closes else None,
             "enter": host.enter,
             "referee": referee.__version__,
+            "definition": {key: said[key] for key in ("schema", "tournament", "rules", "limits")},
         }
     )
 

@@ -58,6 +58,10 @@ SCHEMAS: Final[dict[str, Any]] = {
         closes={"type": ["string", "null"], "format": "date-time"},
         enter={"enum": ["invited", "approval", "open"]},
         referee={**_TEXT, "description": "The version of Referee that runs here."},
+        definition={
+            "type": "object",
+            "description": "What decides a check: the game, its house rules, seats and limits.",
+        },
     ),
     "Me": _object(
         owner=_TEXT,
