@@ -6,7 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
@@ -25,13 +25,12 @@ _REST: Final = 3
 class LadderWatch:
     """What is known of a ladder that another process plays. Nothing here waits, except ``settle``.
 
-    ``pool`` works the standings out, if given in another process; else a thread does.
+    ``aside``: the standings are worked out in another process; else in a thread.
     """
 
-    def __init__(self, path: Path, pool: Executor | None, ticks: Callable[[], float]) -> None:
-        self._path, self._ticks = path, ticks
-        self._aside = pool is not None
-        self._pool = pool or ThreadPoolExecutor(1, "standings")
+    def __init__(self, path: Path, ticks: Callable[[], float], *, aside: bool) -> None:
+        self._path, self._ticks, self._aside = path, ticks, aside
+        self._pool = ThreadPoolExecutor(1, "standings")
         self._looking = ThreadPoolExecutor(1, "ladder")
         self._lock = threading.RLock()
         self._seen: tuple[object, ...] = ()
@@ -39,7 +38,7 @@ class LadderWatch:
         self._rest_until = float("-inf")
         self._look: Future[None] | None = None
         self._work: Future[Board] | None = None
-        self._closed = False
+        self._closed = self._is_asked = False
         self.now: LadderNow | None = None
         self.board: Board | None = None
         self.fault = ""
@@ -76,8 +75,10 @@ class LadderWatch:
                     work.result(max(until - time.monotonic(), 0))
 
     def first(self, seconds: float) -> None:
-        """Waits for the first look, and the first standings, so long at most."""
-        if self.now is None or (self.board is None and self.now.rounds):
+        """Has a look; whoever asks first waits for the first standings, so long at most. Nobody else is kept."""
+        with self._lock:
+            waits, self._is_asked = not self._is_asked, True
+        if waits:
             self.settle(seconds)
         else:
             self.refresh()
@@ -87,7 +88,7 @@ class LadderWatch:
         with self._lock:
             self._closed = True
         self._looking.shutdown(cancel_futures=True)
-        self._pool.shutdown(wait=not self._aside, cancel_futures=True)
+        self._pool.shutdown(cancel_futures=True)
 
     def _signature(self) -> tuple[object, ...]:
         found: list[object] = []
@@ -121,11 +122,16 @@ class LadderWatch:
             return
         if (board is not None and board.mark == now.mark) or self._ticks() < self._rest_until:
             return
-        self._work = self._pool.submit(work_out_aside if self._aside else work_out, self._path, now.mark)
+        self._work = self._pool.submit(self._work_out, now.mark)
         self._work.add_done_callback(self._take)
 
+    def _work_out(self, mark: tuple[int, ...]) -> Board:
+        if self._aside:
+            return work_out_aside(self._path, mark, lambda: self._closed)
+        return work_out(self._path, mark)
+
     def _take(self, work: "Future[Board]") -> None:
-        if work.cancelled():
+        if work.cancelled() or self._closed:
             return
         if (error := work.exception()) is not None:
             self._rest_until = self._ticks() + 10

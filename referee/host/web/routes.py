@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable
-from concurrent.futures import Executor
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -82,14 +81,15 @@ def app(
     clock: Callable[[], float] = time.time,
     *,
     ticks: Callable[[], float] = time.monotonic,
-    pool: Executor | None = None,
+    aside: bool = False,
     look_s: float = LOOK_S,
 ) -> Starlette:
-    """The site of a host. ``clock``: seconds since 1970; ``ticks``: seconds of the limits; ``pool``: works the standings out.
+    """The site of a host. ``clock``: seconds since 1970; ``ticks``: seconds of the limits; ``aside``: the standings are
+    worked out in another process.
 
     ``look_s``: how often a stream of events looks for news. Its ``state.site`` has to be closed. Raises ``HostStoreError``.
     """
-    site = Site(home=home, definition=definition, clock=clock, ticks=ticks, pool=pool, look_s=look_s)
+    site = Site(home=home, definition=definition, clock=clock, ticks=ticks, aside=aside, look_s=look_s)
     made = Starlette(
         routes=[*API, *PAGES, *OTHERS],
         middleware=[Middleware(Guard, site)],

@@ -2,12 +2,10 @@
 
 import asyncio
 import logging
-import multiprocessing
 import resource
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from typing import Final
 
@@ -61,8 +59,7 @@ def serve(home: HostHome, stop: threading.Event, told: Callable[[str], None] = l
     """
     _have_files()
     definition = load_definition(home.definition)
-    pool = ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"), max_tasks_per_child=1)
-    made = app(home, definition, pool=pool)
+    made = app(home, definition, aside=True)
     site: Site = made.state.site
     try:
         with _listening(site.host.address) as listening:

@@ -5,7 +5,6 @@ import shutil
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import urlsplit
@@ -46,7 +45,8 @@ class Visitor:
 
 @dataclass(slots=True, kw_only=True)
 class Site:
-    """The parts of a site. ``clock``: seconds since 1970; ``ticks``: seconds since whenever, for limits; ``stopping``: it ends.
+    """The parts of a site. ``clock``: seconds since 1970; ``ticks``: seconds since whenever, for limits; ``aside``: the standings are worked out in another process;
+    ``stopping``: it ends.
 
     Close it when it is not needed any more.
     """
@@ -55,7 +55,7 @@ class Site:
     definition: Definition
     clock: Callable[[], float] = time.time
     ticks: Callable[[], float] = time.monotonic
-    pool: Executor | None = None
+    aside: bool = False
     look_s: float = LOOK_S
     stopping: threading.Event = field(default_factory=threading.Event)
     store: HostStore = field(init=False)
@@ -79,7 +79,7 @@ class Site:
         self.root = urlsplit(self.host.url or "").path.rstrip("/")
         self.store = HostStore.open(self.home.store)
         self.sessions = Sessions(self.store.secret())
-        self.ladder = LadderWatch(self.home.ladder, self.pool, self.ticks)
+        self.ladder = LadderWatch(self.home.ladder, self.ticks, aside=self.aside)
         self.logins = RateLimit(
             _LOGINS_A_MINUTE, 60, self.ticks, "Too many tries from your address; wait a minute, and try again."
         )
