@@ -14,6 +14,7 @@ from referee.cli import app
 from referee.cli.lines import messages, plain_text
 from referee.cli.options import SandboxMode, SandboxOption, WorkersOption, given, refuse_idle, refuse_together
 from referee.cli.run import ClusterOption
+from referee.league.definition.problems import counted
 
 _STARTS: Final = ("--workers", "--cluster", "--sandbox", "--rounds")
 _LARGEST_LIST: Final = 1 << 20
@@ -23,7 +24,8 @@ _BY: Final = "the command line"
 
 @app.command(
     epilog="Example: referee host tournaments/host.toml\n\nor:      referee host tournaments/host.toml --invite ann\n\n"
-    "or:      referee host tournaments/host.toml --invite-from class.csv"
+    "or:      referee host tournaments/host.toml --invite-from class.csv\n\n"
+    "or:      referee host tournaments/host.toml --backup sunday.tar.gz"
 )
 def host(
     definition_file: Annotated[Path, typer.Argument(metavar="LADDER.toml", help="The ladder's definition.")],
@@ -43,19 +45,33 @@ def host(
     organiser: Annotated[
         bool, typer.Option("--organiser", help="With --invite: the link makes an organiser of the host.")
     ] = False,
+    backup: Annotated[
+        Path | None,
+        typer.Option(
+            "--backup", metavar="FILE.tar.gz", help="Write all that the host keeps to an archive; it may run."
+        ),
+    ] = None,
+    restore: Annotated[
+        Path | None,
+        typer.Option("--restore", metavar="FILE.tar.gz", help="Make a host of an archive, here or on another machine."),
+    ] = None,
 ) -> None:
     """Run a ladder on the network until Ctrl-C: a site where bots are handed in and watched, their checks, and round after round.
 
     Everything is kept beside the definition: ladder.toml has ladder.host. Stop it or pull the plug: it goes on where it was.
     Links can be made while it runs.
     """
-    refuse_together("names in a list have a link each", "--invite", "--invite-from")
+    refuse_together("one after the other", "--backup", "--restore", "--invite", "--invite-from")
     if not given("--invite"):
         refuse_idle("without --invite", "--organiser")
     if given("--invite", "--invite-from"):
         refuse_idle("where links are made, and nothing is started", *_STARTS)
         names = [invite] if invite_from is None else list(_names_in(invite_from))
         _print_links(definition_file, names, organiser=organiser, table=invite_from is not None)
+        return
+    if given("--backup", "--restore"):
+        refuse_idle("where nothing is started", *_STARTS)
+        _keep(definition_file, backup, restore)
         return
     if given("--cluster"):
         refuse_idle("with --cluster, whose workers play", "--workers")
@@ -102,6 +118,27 @@ def _run(file: Path, workers: int, cluster: str, sandbox: SandboxMode, rounds: i
                 held=[lock.fileno()],
             ).run()
     console.print(f"Stopped. How the ladder stands: referee standings {plain_text(str(home.ladder))}", markup=False)
+
+
+def _keep(file: Path, backup: Path | None, archive: Path | None) -> None:
+    """Writes a backup, or makes a host of one."""
+    from referee.host.backup import back_up, restore
+    from referee.host.home import HostHome
+
+    home = HostHome.beside(file.absolute())
+    if backup is not None:
+        made = back_up(home, backup, time.time())
+        told = f"Wrote {plain_text(str(backup))}"
+    elif archive is not None:
+        made = restore(archive, home)
+        told = f"Made {plain_text(str(home.folder))} of {plain_text(str(archive))}"
+    ladder = "" if made.ladder else ", and no ladder yet"
+    bots = counted(made.bots, "bot")
+    typer.echo(f"{told}: {counted(made.files, 'file')}, {made.size / (1 << 20):.1f} MiB, {bots}{ladder}.")
+    if archive is not None:
+        typer.echo(f"Start it with: referee host {plain_text(str(file))}")
+    else:
+        typer.echo("It holds the master of the open round and all hidden cards: keep it as you keep the host itself.")
 
 
 def _print_links(file: Path, names: list[str], *, organiser: bool, table: bool) -> None:

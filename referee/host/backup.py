@@ -41,7 +41,7 @@ _CHUNK: Final = 1 << 20
 _MOST_MANIFEST: Final = 64 << 20
 
 
-class BackupError(Exception):
+class BackupError(HostStoreError):
     """An archive that cannot be made, or of which no host can be made. Names the file and the remedy."""
 
 

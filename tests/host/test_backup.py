@@ -4,6 +4,7 @@ import gzip
 import hashlib
 import io
 import json
+import re
 import shutil
 import tarfile
 import threading
@@ -19,8 +20,12 @@ from referee.host.home import HostHome
 from referee.host.rows import VersionState
 from referee.host.store import HostStore
 from referee.league.definition.definition import parse_definition
+from referee.league.plan import GamePlan
 from referee.league.store import Store
+from referee.verification.verify import verify
+from tests.host.hosted import Hosted, engine_of
 from tests.league.inprocess import found_league, league_text
+from tests.program import referee
 
 LADDER = '[tournament]\nname = "Club"\nvariant = "auction-pitch"\nseats = 3\n[schedule]\nformat = "ladder"\n'
 
@@ -255,3 +260,57 @@ def test_an_archive_that_was_cut_off_or_garbled_anywhere_is_refused(archive: Pat
         shutil.rmtree(again.folder)
 
     tried()
+
+
+# A ladder in mid-round, and the command line
+
+
+def test_a_round_that_was_open_ends_elsewhere_as_it_would_have_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("here", "there"):
+        (tmp_path / name).mkdir()
+    hosted = Hosted(tmp_path / "here")
+    hosted.hand_in("ann", "anns")
+    games: list[GamePlan] = []
+
+    def taken_in_mid_round(game: GamePlan, _stopping: threading.Event) -> None:
+        games.append(game)
+        if len(games) == 8:
+            back_up(hosted.home, tmp_path / "mid.tar.gz", 1001.0)
+
+    with engine_of(hosted, monkeypatch, taken_in_mid_round) as (engine, _):
+        for _ in range(2):
+            assert engine.step() is None
+    hosted.store.close()
+    restore(tmp_path / "mid.tar.gz", HostHome.beside(tmp_path / "there" / "small.toml"))
+    again = Hosted(tmp_path / "there")
+    played = len(games)
+    with engine_of(again, monkeypatch, lambda game, _: games.append(game)) as (engine, _):
+        for _ in range(2):
+            assert engine.step() is None
+    again.store.close()
+    assert 0 < len(games) - played < played  # what was stored is not played again
+    assert [one["result_root"] for one in again.rounds()] == [one["result_root"] for one in hosted.rounds()]
+    with Store.read(again.home.ladder) as ladder:
+        assert verify(ladder).ok
+
+
+def test_the_command_line_backs_up_and_restores(home: HostHome, tmp_path: Path) -> None:
+    written = referee(tmp_path, "host", "club.toml", "--backup", "a.tar.gz")
+    assert (written.returncode, written.stderr) == (0, "")
+    assert re.match(r"Wrote a\.tar\.gz: \d+ files, \d\.\d MiB, 1 bot\.\n", written.stdout)
+    made = referee(tmp_path, "host", "new.toml", "--restore", "a.tar.gz")
+    assert (made.returncode, made.stderr) == (0, "")
+    assert "Start it with: referee host new.toml" in made.stdout
+    assert facts(HostHome.beside(tmp_path / "new.toml")) == facts(home)
+    for words, told in (
+        (("new.toml", "--restore", "a.tar.gz"), "new.host exists already; move it away"),
+        (("none.toml", "--backup", "b.tar.gz"), "is no host yet; start it once"),
+        (("club.toml", "--backup", "b.tar.gz", "--restore", "a.tar.gz"), "--restore"),
+        (("club.toml", "--backup", "b.tar.gz", "--workers", "2"), "--workers"),
+    ):
+        refused = referee(tmp_path, "host", *words)
+        assert refused.returncode in (1, 2)
+        assert told in refused.stderr
+        assert "Traceback" not in refused.stderr
