@@ -102,6 +102,11 @@ def definition_fields() -> str:
     return "\n".join(sections)
 
 
+def host_fields() -> str:
+    """Every field of a definition's [host]."""
+    return _fields(definition_schema()["$defs"]["HostSection"])
+
+
 def manifest_fields() -> str:
     """Every field of a bot.toml."""
     return _fields(Manifest.model_json_schema())
@@ -348,6 +353,7 @@ def exit_codes() -> str:
 
 PARTS: Final = {
     "definition": definition_fields,
+    "host": host_fields,
     "export": export_files,
     "record": record_fields,
     "summary": summary_fields,

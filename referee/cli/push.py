@@ -366,7 +366,7 @@ def verdict_lines(job: FollowedJob) -> Iterator[tuple[str, str]]:
         yield from _finding_lines(finding, short=number >= _SHOWN_RULES)
     if job.verdict is VersionState.REFUSED and not job.findings and job.log.strip():
         yield "", ""
-        yield "The end of what building said:", "bold"
+        yield "The end of what it printed:", "bold"
         for line in job.log.rstrip().splitlines()[-_LOG_LINES:]:
             yield f"  {plain_text(line, 400)}", "dim"
     yield "", ""
@@ -375,7 +375,7 @@ def verdict_lines(job: FollowedJob) -> Iterator[tuple[str, str]]:
         case VersionState.ACCEPTED:
             yield f"accepted  {told} {_plays(job.plays_in_s)}".rstrip(), "bold green"
         case VersionState.APPROVAL:
-            yield f"approval  {told} It plays when the organiser has let it in.", "bold green"
+            yield f"approval  {told}", "bold green"
         case VersionState.REFUSED:
             yield f"refused   {told}", "bold red"
         case VersionState.WITHDRAWN:
@@ -387,13 +387,14 @@ def verdict_lines(job: FollowedJob) -> Iterator[tuple[str, str]]:
 def _finding_lines(finding: JobFinding, *, short: bool) -> Iterator[tuple[str, str]]:
     rule = plain_text(finding.rule, 60)
     times = {0: "", 1: "  broken once"}.get(finding.times, f"  broken {finding.times} times")
-    head = f"FAIL {rule}  {TITLES.get(rule, '')}".rstrip() + times
+    label, style = ("FAIL", "bold red") if finding.times else ("UNTESTED", "yellow")
+    head = f"{label} {rule}  {TITLES.get(rule, '')}".rstrip() + times
     if short:
-        yield f"{head}  {plain_text(finding.page, _URL)}".rstrip(), "bold red"
+        yield f"{head}  {plain_text(finding.page, _URL)}".rstrip(), style
         return
     yield "", ""
-    yield head, "bold red"
-    yield f"  why     {plain_text(finding.sentence, 600)}", ""
+    yield head, style
+    yield f"  {plain_text(finding.sentence, 600)}", ""
     if finding.hint:
         yield f"  hint    {plain_text(finding.hint, 600)}", "bold"
     if finding.page:
@@ -401,14 +402,14 @@ def _finding_lines(finding: JobFinding, *, short: bool) -> Iterator[tuple[str, s
 
 
 def _plays(seconds: float | None) -> str:
-    """When it plays, as far as can be told."""
+    """When it plays, as far as can be told; empty where the host's own sentence has to do."""
     if seconds is None or seconds < 1:
-        return "It plays from the next round on."
+        return ""
     if seconds < 90:
-        return "It plays in about a minute."
+        return "That is in about a minute."
     if seconds < 5400:
-        return f"It plays in about {round(seconds / 60)} minutes."
-    return f"It plays in about {round(seconds / 3600)} hours."
+        return f"That is in about {round(seconds / 60)} minutes."
+    return f"That is in about {round(seconds / 3600)} hours."
 
 
 def exit_code(job: FollowedJob) -> int:

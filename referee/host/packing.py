@@ -27,6 +27,7 @@ _IGNORE_BYTES: Final = 1 << 20
 _MOST_SEEN: Final = 200_000
 _RATIO: Final = 20  # a file that shrinks more is stored as it is: a host takes it for one that wants to fill the disk
 _NEVER: Final = frozenset({"node_modules"})
+_REPORTS: Final = "rules-check"  # what the action for GitHub writes beside a bot
 _DRIVE: Final = re.compile(r"[A-Za-z]:")
 _TIME: Final = (1980, 1, 1, 0, 0, 0)
 
@@ -241,7 +242,7 @@ _Rules = tuple[tuple[Path, tuple[IgnorePattern, ...]], ...]
 
 
 def _why_left_out(name: str, path: Path, rules: _Rules, *, is_folder: bool, built: bool) -> str:
-    if name in TRACES or (is_folder and (path / "pyvenv.cfg").is_file()):
+    if name in TRACES or name == _REPORTS or (is_folder and (path / "pyvenv.cfg").is_file()):
         return TRACE
     if is_folder and (name in _NEVER or (built and name in PRODUCTS)):
         return PRODUCT

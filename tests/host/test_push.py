@@ -46,6 +46,7 @@ ENTRY: dict[str, Any] = {
     "referee": __version__,
     "definition": {key: SAID[key] for key in ("schema", "tournament", "rules", "limits")},
 }
+ACCEPTED = "It keeps the rules, and plays from the next round on."
 FINDING = {
     "rule": "AF-PLAY-003",
     "sentence": "7S was led and you hold 6S 5S: play spades or a trump (hearts).",
@@ -132,9 +133,7 @@ def test_what_is_accepted_is_told_from_the_first_byte_to_when_it_plays(
     bot: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     running = [job(state="running", stage=stage) for stage in ("begins", "unpack", "build", "check")]
-    host = StandIn(
-        job(before=3), job(before=1), job(), *running, over("accepted", "It keeps the rules.", plays_in_s=250)
-    )
+    host = StandIn(job(before=3), job(before=1), job(), *running, over("accepted", ACCEPTED, plays_in_s=250))
     done = push(monkeypatch, host, "mine", *TO)
     assert done.exit_code == DONE
     lines = done.stdout.splitlines()
@@ -151,14 +150,18 @@ def test_what_is_accepted_is_told_from_the_first_byte_to_when_it_plays(
         "build",
         "check",
         "",
-        "accepted  It keeps the rules. It plays in about 4 minutes.",
+        f"accepted  {ACCEPTED} That is in about 4 minutes.",
     ]
     assert host.asked == ["GET /api/v1/entry", "POST /api/v1/bots/mine/versions", "GET /api/v1/jobs/7/events"]
     assert host.archive.startswith(b"PK")
 
 
 def test_each_broken_rule_is_told_with_its_replay(bot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    findings = [FINDING, {**FINDING, "rule": "AF-CLOCK-001", "times": 1, "hint": "", "page": ""}]
+    findings = [
+        FINDING,
+        {**FINDING, "rule": "AF-CLOCK-001", "times": 1, "hint": "", "page": ""},
+        {**FINDING, "rule": "AF-PLAY-001", "times": 0, "sentence": "It did not come up.", "hint": "", "page": ""},
+    ]
     host = StandIn(job(), over("refused", "It breaks 2 rules.", findings=findings))
     done = push(monkeypatch, host, "mine", *TO)
     assert done.exit_code == FAILED
@@ -167,15 +170,18 @@ def test_each_broken_rule_is_told_with_its_replay(bot: Path, monkeypatch: pytest
         told
         == """
 FAIL AF-PLAY-003  Plain suit led: follow or trump  broken 12 times
-  why     7S was led and you hold 6S 5S: play spades or a trump (hearts).
+  7S was led and you hold 6S 5S: play spades or a trump (hearts).
   hint    It follows the last card, not the first.
   replay  https://pitch.test/jobs/7/w.html
 
 FAIL AF-CLOCK-001  {title}  broken once
-  why     7S was led and you hold 6S 5S: play spades or a trump (hearts).
+  7S was led and you hold 6S 5S: play spades or a trump (hearts).
+
+UNTESTED AF-PLAY-001  {other}
+  It did not come up.
 
 refused   It breaks 2 rules.
-""".replace("{title}", command.TITLES["AF-CLOCK-001"])
+""".replace("{title}", command.TITLES["AF-CLOCK-001"]).replace("{other}", command.TITLES["AF-PLAY-001"])
     )
 
 
@@ -191,14 +197,14 @@ def test_the_end_of_a_build_that_failed_is_told_and_is_harmless(bot: Path, monke
 
 
 ENDINGS = {
-    "approval": (over("approval", "It keeps the rules."), DONE, "when the organiser has let it in"),
+    "approval": (over("approval", "As soon as the organiser lets it in."), DONE, "approval  As soon"),
     "withdrawn": (over("withdrawn", "By its owner."), FAILED, "withdrawn By its owner."),
     "failed": (
         job(state="failed", stage="failed", sentence="The disk was full."),
         NO_VERDICT,
         "says nothing of the bot",
     ),
-    "accepted, no time known": (over("accepted", "Fine."), DONE, "from the next round on"),
+    "accepted, no time known": (over("accepted", ACCEPTED), DONE, f"{ACCEPTED}\n"),
 }
 
 
