@@ -8,19 +8,21 @@ import hashlib
 import json
 import shlex
 import shutil
+import sqlite3
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import tomlkit
 
 from referee import __version__
-from referee.league.ladder_history import is_ladder, open_round
-from referee.league.league import League, LeagueError
+from referee.league.ladder_history import is_ladder, open_round, sets_of_round
+from referee.league.league import League, LeagueError, read_league
 from referee.league.store import Store, StoreError
 from referee.league.store.export_format import FORMAT, LEAGUE, MANIFEST, ExportManifest, dumped, export_schema
-from referee.league.store.league_facts import LeagueFacts, public_facts
+from referee.league.store.json_text import column, read_json
+from referee.league.store.league_facts import LeagueFacts, RoundFacts, public_facts
 from referee.umpire.record import canonical
 
 DEFINITION: Final = "definition.toml"
@@ -55,6 +57,52 @@ def write_export(store: Store, league: League, out: Path, more: Mapping[str, str
         digests = {name: hashlib.sha256(data).hexdigest() for name, data in further.items()}
         _dump(folder / MANIFEST, _manifest(store.league(), rows, digests, out))
     return out
+
+
+def copy_closed_rounds(path: Path, copy: Path) -> int:
+    """Copies a ladder to a new file as it stood between its last closed round and the next; returns how many are closed.
+
+    The ladder may be played meanwhile. Raises ``LeagueError`` where no round is closed, ``StoreError`` where it cannot be read.
+    """
+    with Store.read(path) as store:  # it is a ladder's, and whole
+        if not is_ladder(read_league(store)):
+            raise LeagueError(f'{path} is no ladder: its definition does not say format = "ladder"')
+    try:
+        with (
+            contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as source,
+            contextlib.closing(sqlite3.connect(copy, isolation_level=None)) as db,
+        ):
+            source.backup(db)
+            db.execute("PRAGMA journal_mode = DELETE")
+            db.execute("PRAGMA application_id = 0")  # nobody writes this one
+            facts = {key: read_json(value) for key, value in db.execute("SELECT key, value FROM league")}
+            rounds = facts.get("rounds", [])
+            closed = [one for one in rounds if "result_root" in one]
+            if not closed:
+                raise LeagueError(f"no round of {path} is closed yet")
+            db.execute("BEGIN")
+            _cut_off(db, rounds[len(closed) :], sum(map(sets_of_round, closed)))
+            db.execute("UPDATE league SET value = ? WHERE key = 'rounds'", (column(closed),))
+            if facts.get("frozen", 0) > len(closed):
+                db.execute("DELETE FROM league WHERE key = 'frozen'")
+            db.execute("COMMIT")
+    except sqlite3.Error as error:
+        raise StoreError(f"{path} cannot be copied: {error}") from None
+    return len(closed)
+
+
+def _cut_off(db: sqlite3.Connection, rounds: Sequence[RoundFacts], sets: int) -> None:
+    """Takes the rounds behind so many sets off a store, as if they had not begun."""
+    gone = "(SELECT f.id FROM fixture f JOIN game_set s ON s.id = f.set_id WHERE s.position >= ?)"
+    for table in ("ruling", "game", "attempt"):
+        db.execute(f"DELETE FROM {table} WHERE fixture_id IN {gone}", (sets,))  # noqa: S608  # our own words
+    db.execute("DELETE FROM fixture WHERE set_id IN (SELECT id FROM game_set WHERE position >= ?)", (sets,))
+    db.execute("DELETE FROM game_set WHERE position >= ?", (sets,))
+    new = [one["key"] for round_ in rounds for one in round_["entered"]]
+    db.executemany("DELETE FROM entrant WHERE key = ?", [(key,) for key in new])
+    if rounds:  # what went wrong since
+        ended = db.execute("SELECT coalesce(max(ended), '') FROM attempt").fetchone()[0]
+        db.execute("DELETE FROM fault WHERE id >= (SELECT min(id) FROM fault WHERE at > ?)", (ended,))
 
 
 @contextlib.contextmanager

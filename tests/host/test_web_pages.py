@@ -93,6 +93,7 @@ TABLE: dict[tuple[str, str], tuple[str, tuple[int, int, int, int]]] = {
     ("/api/v1/board", "GET"): ("/api/v1/board", (200,) * 4),
     ("/api/v1/rounds", "GET"): ("/api/v1/rounds", (200,) * 4),
     ("/api/v1/openapi.json", "GET"): ("/api/v1/openapi.json", (200,) * 4),
+    ("/export", "GET"): ("/export", (404,) * 4),
     ("/healthz", "GET"): ("/healthz", (200,) * 4),
     ("/metrics", "GET"): ("/metrics", (200,) * 4),
 }

@@ -5,16 +5,19 @@ from typing import Any
 import orjson
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import FileResponse, Response
 
 import referee
 from referee.host.rows import VersionState
 from referee.host.store import NotAllowedError
 from referee.host.web.answers import job_json, json_answer, number_in, own_job
 from referee.host.web.bodies import check_length, hand_in, may_hand_in
+from referee.host.web.limits import NotYetError
 from referee.host.web.openapi import description
 from referee.host.web.site import known_visitor, site_of, visitor
 
+_FIRST_S = 5.0
+_EXPORT_S = 20.0
 _ARCHIVE_TYPES = ("application/zip", "application/x-zip-compressed", "application/octet-stream", "")
 
 
@@ -115,7 +118,7 @@ def board(request: Request) -> Response:
     """How the ladder stands: the standings, with how the open round goes on."""
     site = site_of(request)
     visitor(request)
-    site.ladder.first(5)
+    site.ladder.first(_FIRST_S)
     now, known = site.ladder.now, site.ladder.board
     table = known.table if known else {"rows": [], "sets": 0, "games": 0}
     return json_answer(
@@ -141,7 +144,7 @@ def board(request: Request) -> Response:
 def rounds(request: Request) -> Response:
     """The rounds with their commitments, the newest first; the master of each that is closed."""
     site = site_of(request)
-    site.ladder.first(5)
+    site.ladder.first(_FIRST_S)
     now = site.ladder.now
     lines = now.rounds if now else ()
     return json_answer({"rounds": [orjson.loads(orjson.dumps(one)) for one in lines]})
@@ -150,6 +153,23 @@ def rounds(request: Request) -> Response:
 def openapi(request: Request) -> Response:
     """The description of this API."""
     return json_answer(description(site_of(request).url(request)))
+
+
+def export(request: Request) -> Response:
+    """The closed rounds as an archive, for ``referee verify URL``; of a seeded ladder no more than that either."""
+    site = site_of(request)
+    site.ladder.first(_FIRST_S)
+    site.exports.take(request.state.address)
+    now = site.ladder.now
+    closed = sum(bool(one.result_root) for one in now.rounds) if now else 0
+    if not closed:
+        raise NotAllowedError(404, "No round is closed yet; there is nothing to be verified.")
+    found = site.closed_rounds.archive(closed, _EXPORT_S)
+    if found is None:
+        raise NotYetError("The closed rounds are being written out; try again in half a minute.", 30)
+    return FileResponse(
+        found, media_type="application/zip", headers={"Content-Disposition": 'attachment; filename="ladder-export.zip"'}
+    )
 
 
 def healthz(request: Request) -> Response:

@@ -1,15 +1,10 @@
 """What the site shows of a ladder, worked out at once and kept until more is known: plain values, so that another process can do it."""
 
-import multiprocessing
-import os
-import signal
 import time
-import traceback
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,7 +20,6 @@ from referee.report.standings_columns import columns, void_lines
 from referee.statistics.paired import Estimate, turned
 from referee.statistics.standings import StandingsRow
 
-_LOOK_S: Final = 0.2
 _RULINGS: Final = 12
 """The most rulings that are shown of a bot, the newest first."""
 _WORST: Final = 3
@@ -275,45 +269,6 @@ def _closed_at(rounds: Sequence[RoundFacts], ends: Sequence[str]) -> dict[int, s
             found[one["number"]] = max(ends[place : place + number], default="")
         place += number
     return {number: at for number, at in found.items() if at}
-
-
-def work_out_aside(path: Path, mark: tuple[int, ...], is_over: Callable[[], bool]) -> Board:
-    """``work_out`` in a process of its own, which takes only what nobody else needs of the processors.
-
-    It is ended when ``is_over`` says so. Raises ``RuntimeError`` then, and where the process died or failed.
-    """
-    context = multiprocessing.get_context("spawn")
-    receiving, sending = context.Pipe(duplex=False)
-    process = context.Process(target=_work_out_into, args=(sending, path, mark), daemon=True)
-    with receiving:
-        with sending:
-            process.start()
-        try:
-            while not receiving.poll(_LOOK_S):
-                if is_over():
-                    raise RuntimeError("the site ends")
-            found = receiving.recv()
-        except EOFError:
-            raise RuntimeError("the process that works the standings out has died") from None
-        finally:
-            if is_over():
-                process.kill()
-            process.join()
-            process.close()
-    if isinstance(found, Board):
-        return found
-    raise RuntimeError(found)
-
-
-def _work_out_into(sending: Connection, path: Path, mark: tuple[int, ...]) -> None:
-    """What that process does: it sends the board, or what went wrong in words."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever has started it ends it
-    os.nice(19)
-    with sending:
-        try:
-            sending.send(work_out(path, mark))
-        except Exception:  # noqa: BLE001  # whatever it is, the log of the site has it
-            sending.send(traceback.format_exc())
 
 
 def _row(row: StandingsRow, entered: Any, cells: Any) -> BoardRow:

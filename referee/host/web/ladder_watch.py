@@ -10,7 +10,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
-from referee.host.web.board import Board, LadderNow, look_at, work_out, work_out_aside
+from referee.host.web.aside import aside
+from referee.host.web.board import Board, LadderNow, look_at, work_out
 from referee.league.league import LeagueError
 from referee.league.store import StoreError
 from referee.league.store.schema import NoLeagueError
@@ -127,7 +128,8 @@ class LadderWatch:
 
     def _work_out(self, mark: tuple[int, ...]) -> Board:
         if self._aside:
-            return work_out_aside(self._path, mark, lambda: self._closed)
+            board: Board = aside(work_out, self._path, mark, is_over=lambda: self._closed)
+            return board
         return work_out(self._path, mark)
 
     def _take(self, work: "Future[Board]") -> None:

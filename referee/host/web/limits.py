@@ -11,12 +11,26 @@ from referee.host.store import NotAllowedError
 _MOST_KEYS = 10_000
 
 
-class TooOftenError(NotAllowedError):
-    """Somebody asked too often. ``wait_s``: after so many seconds it may be tried again."""
+class WaitError(NotAllowedError):
+    """What will go later. ``wait_s``: after so many seconds it may be tried again."""
+
+    def __init__(self, status: int, sentence: str, wait_s: float) -> None:
+        super().__init__(status, sentence)
+        self.wait_s = max(1, math.ceil(wait_s))
+
+
+class TooOftenError(WaitError):
+    """Somebody asked too often."""
 
     def __init__(self, sentence: str, wait_s: float) -> None:
-        super().__init__(429, sentence)
-        self.wait_s = max(1, math.ceil(wait_s))
+        super().__init__(429, sentence, wait_s)
+
+
+class NotYetError(WaitError):
+    """What was asked for is not there yet."""
+
+    def __init__(self, sentence: str, wait_s: float) -> None:
+        super().__init__(503, sentence, wait_s)
 
 
 class RateLimit:

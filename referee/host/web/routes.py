@@ -16,7 +16,7 @@ from referee.host.web import accounts, api, organising, pages
 from referee.host.web.answers import refusal
 from referee.host.web.events import board_events, job_events
 from referee.host.web.guard import Guard
-from referee.host.web.limits import TooOftenError
+from referee.host.web.limits import WaitError
 from referee.host.web.site import LOOK_S, Site
 from referee.league.definition.definition import Definition
 
@@ -70,6 +70,7 @@ PAGES: tuple[Route, ...] = (
 
 OTHERS: tuple[Route, ...] = (
     Route("/events", board_events),
+    Route("/export", api.export),
     Route("/healthz", api.healthz),
     Route("/metrics", api.metrics),
 )
@@ -102,7 +103,7 @@ def app(
 
 def _not_allowed(request: Request, error: Exception) -> Response:
     status = error.status if isinstance(error, NotAllowedError) else 500
-    headers = {"Retry-After": str(error.wait_s)} if isinstance(error, TooOftenError) else {}
+    headers = {"Retry-After": str(error.wait_s)} if isinstance(error, WaitError) else {}
     return refusal(request, status, str(error), headers)
 
 

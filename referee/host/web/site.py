@@ -14,6 +14,7 @@ from starlette.requests import Request
 from referee.host.home import HostHome
 from referee.host.rows import JobState, Owner, Token
 from referee.host.store import HostStore, NotAllowedError
+from referee.host.web.closed_rounds import ClosedRounds
 from referee.host.web.ladder_watch import LadderWatch
 from referee.host.web.limits import Places, RateLimit
 from referee.host.web.metrics import Figures, SiteMetrics
@@ -31,6 +32,7 @@ _MOST_WATCHERS: Final = 1000
 _MOST_WATCHERS_OF_AN_ADDRESS: Final = 20
 _LOGINS_A_MINUTE: Final = 20
 _NEWCOMERS_AN_HOUR: Final = 60
+_EXPORTS_AN_HOUR: Final = 60
 _REQUESTS_A_MINUTE: Final = 6000
 
 
@@ -61,6 +63,7 @@ class Site:
     store: HostStore = field(init=False)
     ladder: LadderWatch = field(init=False)
     sessions: Sessions = field(init=False)
+    closed_rounds: ClosedRounds = field(init=False)
     metrics: SiteMetrics = field(init=False)
     host: HostSection = field(init=False)
     root: str = field(init=False)
@@ -68,6 +71,7 @@ class Site:
     logins: RateLimit = field(init=False)
     requests: RateLimit = field(init=False)
     newcomers: RateLimit = field(init=False)
+    exports: RateLimit = field(init=False)
     uploads: RateLimit = field(init=False)
     upload_places: Places = field(init=False)
     watcher_places: Places = field(init=False)
@@ -80,11 +84,18 @@ class Site:
         self.store = HostStore.open(self.home.store)
         self.sessions = Sessions(self.store.secret())
         self.ladder = LadderWatch(self.home.ladder, self.ticks, aside=self.aside)
+        self.closed_rounds = ClosedRounds(self.home.ladder, self.home.folder, in_thread=not self.aside)
         self.logins = RateLimit(
             _LOGINS_A_MINUTE, 60, self.ticks, "Too many tries from your address; wait a minute, and try again."
         )
         self.newcomers = RateLimit(
             _NEWCOMERS_AN_HOUR, 3600, self.ticks, "Too many have come from your address this hour; try again later."
+        )
+        self.exports = RateLimit(
+            _EXPORTS_AN_HOUR,
+            3600,
+            self.ticks,
+            "The closed rounds were fetched often from your address; try again later.",
         )
         self.requests = RateLimit(
             _REQUESTS_A_MINUTE, 60, self.ticks, "Too many requests from your address; wait a moment, and try again."
@@ -105,6 +116,7 @@ class Site:
         """Ends what runs behind it, and closes its files."""
         self.stopping.set()
         self.ladder.close()
+        self.closed_rounds.close()
         self.store.close()
 
     @property
