@@ -19,7 +19,7 @@ from typing import Final
 from referee.host.entering import Eligibility, Entering, house_bots, present
 from referee.host.home import HostHome
 from referee.host.store import HostStore
-from referee.league.definition.definition import Definition
+from referee.league.definition.definition import Definition, load_definition
 from referee.league.definition.problems import ProblemsError, counted
 from referee.league.entrants.roster import Roster
 from referee.league.ladder import check_same_ladder, close_round, freeze, withdraw
@@ -129,6 +129,7 @@ class Engine:
         begin_ladder(self._home, self._kind)
         if self._is_over():
             return Waiting("All rounds that were asked for are played.")
+        check_ladder(self._home, load_definition(self._home.definition))
         with Store.write(self._home.ladder) as ladder:
             league = read_league(ladder)
             if league.facts["state"] == "finished":
@@ -361,7 +362,8 @@ def check_ladder(home: HostHome, definition: Definition) -> None:
     """Raises ``LeagueError`` if the host has a ladder already, and that is of another definition."""
     if home.ladder.exists():
         with Store.read(home.ladder) as reader:
-            check_same_ladder(home.ladder, read_league(reader), definition)
+            league = read_league(reader)
+        check_same_ladder(home.ladder, league, definition, f"move {home.folder} away to begin another")
 
 
 def closed_rounds(home: HostHome) -> int:

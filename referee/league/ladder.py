@@ -90,8 +90,10 @@ def begin_round(
     return BegunRound(facts, tuple(present.notes))
 
 
-def check_same_ladder(path: object, league: League, definition: Definition) -> None:
-    """Raises ``LeagueError`` if a definition differs from that of the ladder in more than its bots."""
+def check_same_ladder(
+    path: object, league: League, definition: Definition, remedy: str = "begin another ladder with --new-season"
+) -> None:
+    """Raises ``LeagueError`` if a definition differs from that of the ladder in more than its bots. ``remedy``: besides putting it back."""
     then, now = league.definition.canonical(), definition.canonical()
     for one in (then, now):
         one.pop("bots", None)
@@ -99,7 +101,7 @@ def check_same_ladder(path: object, league: League, definition: Definition) -> N
     if then != now or rules_of(definition) != league.rules:
         raise LeagueError(
             f"{path} was begun with another definition: {told_changes(then, now)}. Only bots may come, go and change on a ladder: "
-            "put that back, or begin another ladder with --new-season"
+            f"put that back, or {remedy}"
         )
 
 
