@@ -1,7 +1,9 @@
 """``verify``: a whole league dealt, replayed, judged and rated again."""
 
 import json
-from contextlib import AbstractContextManager, nullcontext
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -11,13 +13,22 @@ from rich.progress import Progress
 from referee.cli import app
 from referee.cli.lines import messages
 from referee.cli.options import OutputFormat, OutputOption
-from referee.league.store import Exported, Source, Store
+from referee.league.store import Exported, NoLeagueError, Source, Store, StoreError
 from referee.verification.verify import verify as verify_league
 
 
-@app.command(epilog="Example: referee verify leagues/kitchen.sqlite\n\nor:      referee verify kitchen-export")
+@app.command(
+    epilog="Example: referee verify leagues/kitchen.sqlite\n\nor:      referee verify kitchen-export\n\n"
+    "or:      referee verify https://pitch.example.org"
+)
 def verify(
-    store: Annotated[Path, typer.Argument(metavar="LEAGUE", help="The league's file, or the folder of its export.")],
+    store: Annotated[
+        str,
+        typer.Argument(
+            metavar="LEAGUE",
+            help="The league's file, the folder of its export, or the URL of a host: its closed rounds.",
+        ),
+    ],
     output: OutputOption = OutputFormat.RICH,
     commitment: Annotated[str | None, typer.Option(help="The commitment as it was published before play.")] = None,
     record_root: Annotated[str | None, typer.Option(help="The record root as it was published after play.")] = None,
@@ -31,7 +42,10 @@ def verify(
     With --receipts, it also checks that each game of that bot is there as its receipts have it, and no other.
     """
     console = messages()
-    with _source(store) as source, Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+    with (
+        Progress(console=console, transient=True, disable=not console.is_terminal) as bar,
+        _source(store, bar) as source,
+    ):
         task = bar.add_task("games", total=None)
         verdict = verify_league(
             source,
@@ -45,5 +59,29 @@ def verify(
         raise typer.Exit(1)
 
 
-def _source(path: Path) -> AbstractContextManager[Source]:
-    return nullcontext(Exported(path)) if path.is_dir() else Store.read(path)
+@contextmanager
+def _source(named: str, bar: Progress) -> Iterator[Source]:
+    """The league that was named, wherever it is."""
+    if re.match(r"https?://", named, re.IGNORECASE):
+        with _published(named, bar) as folder:
+            yield Exported(folder)
+    elif Path(named).is_dir():
+        yield Exported(Path(named))
+    else:
+        with Store.read(Path(named)) as store:
+            yield store
+
+
+@contextmanager
+def _published(url: str, bar: Progress) -> Iterator[Path]:
+    """The export of a host's closed rounds, as long as it is needed."""
+    from referee.host.client import HostRequestError
+    from referee.host.published import fetched_export
+
+    task = bar.add_task("bytes", total=None)
+    try:
+        with fetched_export(url, lambda done, total: bar.update(task, completed=done, total=total or None)) as folder:
+            bar.remove_task(task)
+            yield folder
+    except HostRequestError as error:
+        raise (NoLeagueError if error.ours else StoreError)(str(error)) from None

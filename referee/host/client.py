@@ -35,6 +35,9 @@ QUIET_S: Final = 60.0
 ANSWER_BYTES: Final = 4 << 20
 """The most that is read of an answer, or of one event."""
 
+EXPORT_BYTES: Final = 4 << 30
+"""The most that is read of an export."""
+
 ANSWER_S: Final = 120.0
 """Seconds for the whole of an answer."""
 
@@ -286,6 +289,46 @@ class HostClient:
                 yield now
             if not told.over:
                 self._wait(_AGAIN_S if broken < _STREAMS_THAT_FAIL else _POLL_S)
+
+    def export(self, target: Path, got: Callable[[int, int], None] = lambda _, __: None) -> None:
+        """Fetches the closed rounds of the ladder, as a zip archive of their export. Goes without the token.
+
+        ``got`` is told how many bytes have come, and how many there are (0 = unknown). Raises ``HostRequestError`` and ``OSError``.
+        """
+        for tried in range(1, TRIES + 1):
+            try:
+                self._download("/export", target, got)
+            except _LostError as lost:
+                pause = lost.after if lost.after is not None else 2.0 ** (tried - 1)
+                if tried == TRIES or lost.hopeless or pause > LONGEST_WAIT_S:
+                    raise HostRequestError(str(lost), status=lost.status, ours=lost.ours) from None
+                self._wait(pause)
+            else:
+                return
+
+    def _download(self, path: str, target: Path, got: Callable[[int, int], None]) -> None:
+        size = 0
+        try:
+            with self._http.stream(
+                "GET", f"{self.address.url}{path}", headers={"Accept": "*/*", "Accept-Encoding": "identity"}
+            ) as response:
+                if not response.is_success:
+                    self._judge(response, self._read(response))
+                if response.headers.get("Content-Type", "").partition(";")[0] != "application/zip":
+                    raise self._no_host(response.status_code)
+                told = response.headers.get("Content-Length", "")
+                total = int(told) if told.isascii() and told.isdigit() and len(told) < 16 else 0
+                with target.open("wb") as file:
+                    for piece in response.iter_bytes(_CHUNK):
+                        size += len(piece)
+                        if size > EXPORT_BYTES:
+                            raise HostRequestError(
+                                f"{self.address.url} sends more than {EXPORT_BYTES >> 30} GiB; is that a host?"
+                            )
+                        file.write(piece)
+                        got(size, total)
+        except (httpx.TransportError, httpx.DecodingError, httpx.StreamError) as error:
+            raise _LostError(self._lost(error), hopeless=_is_hopeless(error)) from None
 
     def _events(self, job: int, last: str) -> Iterator[tuple[str, FollowedJob]]:
         """The id and the job of each event of a stream, until it ends. Raises ``_LostError``."""

@@ -1,0 +1,80 @@
+"""What a host publishes, on the machine of whoever wants to verify it: the export of the closed rounds, fetched and unpacked.
+
+A host may wish us ill: an archive has the files of an export and nothing else, and no more of them than it honestly can.
+"""
+
+import re
+import shutil
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from referee.host.client import HostAddress, HostClient, HostRequestError
+from referee.report.sanitize import sanitize
+
+MOST_RATIO: Final = 200
+"""How many times larger than its archive an export may be."""
+
+_FREE_OF_RATIO: Final = 16 << 20
+_MOST_FILES: Final = 40
+_FILE: Final = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9._ -]{0,80}/)?([a-z][a-z_-]{0,40}\.(?:jsonl|json|toml|csv))")
+_CHUNK: Final = 1 << 20
+
+
+@contextmanager
+def fetched_export(
+    url: str, got: Callable[[int, int], None] = lambda _, __: None, client: HostClient | None = None
+) -> Iterator[Path]:
+    """A folder with the export of a host's closed rounds, while the body runs.
+
+    ``got`` is told how many bytes have come, and of how many (0 = unknown). No token is sent, so it may also travel in the open.
+    Raises ``HostRequestError``, also for an archive that is none of an export; ``OSError`` where our disk does not take it.
+    """
+    address = HostAddress.parse(url)
+    with TemporaryDirectory(prefix="referee-export-") as work, client or HostClient(address, insecure=True) as host:
+        archive, folder = Path(work) / "export.zip", Path(work) / "export"
+        host.export(archive, got)
+        folder.mkdir()
+        try:
+            _unpack(archive, folder)
+        except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, RuntimeError, NotImplementedError) as error:
+            raise HostRequestError(
+                f"{address.url} sends an export that cannot be read: {sanitize(error, 200)}"
+            ) from None
+        archive.unlink()
+        yield folder
+
+
+def _unpack(archive: Path, folder: Path) -> None:
+    """Unpacks the files of an export. Raises ``ValueError`` for anything else."""
+    most = max(_FREE_OF_RATIO, MOST_RATIO * archive.stat().st_size)
+    with zipfile.ZipFile(archive) as zipped:
+        found = [one for one in zipped.infolist() if not one.is_dir()]
+        if len(found) > _MOST_FILES:
+            raise ValueError(f"it has {len(found)} files, an export has fewer")
+        for one in found:
+            name = _FILE.fullmatch(one.filename)
+            if name is None or (folder / name[1]).exists():
+                raise ValueError(f"it has {one.filename[:80]!r}, which no export has")
+            with zipped.open(one) as source, (folder / name[1]).open("wb") as target:
+                shutil.copyfileobj(_Counted(source.read, most), target, _CHUNK)
+            most -= (folder / name[1]).stat().st_size
+
+
+class _Counted:
+    """A file of which no more than so many bytes are read."""
+
+    def __init__(self, read: Callable[[int], bytes], most: int) -> None:
+        self._read, self._left = read, most
+
+    def read(self, size: int = _CHUNK) -> bytes:
+        """The next bytes; raises ``ValueError`` where there are too many."""
+        data = self._read(size)
+        self._left -= len(data)
+        if self._left < 0:
+            raise ValueError(f"it is more than {MOST_RATIO} times as large as it comes")
+        return data
