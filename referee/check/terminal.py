@@ -97,13 +97,18 @@ def _full(entry: Mapping[str, Any]) -> Iterator[Line]:
     told = _SHOWN_BY.get(witness["shown_by"])
     if told:
         yield (f"  {told}", "dim")
-    if witness["log_tail"]:
-        own = [line for line in witness["log_tail"].splitlines() if not line.startswith(OF_THE_SDK)]
-        last = [line for line in own if line.strip(" ^~")][-2:]
-        if last:
-            yield (f"  it said {' | '.join(harmless(line.strip())[:100] for line in last)}", "")
+    said = last_words(witness["log_tail"])
+    if said:
+        yield (f"  it said {said}", "")
     if witness["replay"]:
         yield (f"{REPLAY}{witness['replay']}", "cyan")
+
+
+def last_words(log_tail: str) -> str:
+    """What a bot itself printed last, in one line that is harmless to show; empty if that is nothing."""
+    own = [line for line in log_tail.splitlines() if not line.startswith(OF_THE_SDK)]
+    last = [line for line in own if line.strip(" ^~")][-2:]
+    return " | ".join(harmless(line.strip())[:100] for line in last)
 
 
 def _short(entry: Mapping[str, Any]) -> Iterator[Line]:

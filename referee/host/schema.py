@@ -39,7 +39,10 @@ CREATE TABLE setting (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT
 """
 """Version 1. Times are seconds since 1970, tokens and invitations are kept as SHA-256 digests alone."""
 
-MIGRATIONS: Final[tuple[str, ...]] = (SCHEMA,)
+_GIVEN_BACK: Final = "ALTER TABLE job ADD COLUMN given_back INTEGER NOT NULL DEFAULT 0"
+"""How often a job was given back by a host that was stopped: those attempts do not count."""
+
+MIGRATIONS: Final[tuple[str, ...]] = (SCHEMA, _GIVEN_BACK)
 """What brings a store from version n to n + 1, at place n. Entries are added, never changed."""
 
 

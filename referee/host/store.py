@@ -11,7 +11,7 @@ import secrets
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -29,6 +29,8 @@ MOST_WAITING_OF_AN_OWNER: Final = 3
 
 LOG_BYTES: Final = 16_384
 """The most that is kept of what building a bot said: the end of it."""
+
+_FAILED: Final = f"The host failed {MOST_ATTEMPTS} times at this, which says nothing of the bot; the organiser can see why, and have it done again."
 
 _SECRET_BYTES: Final = 24
 
@@ -66,7 +68,10 @@ class HostStore:
     def open(cls, path: Path) -> Self:
         """The store at a path, to read and write; a new one if there is none. Raises ``HostStoreError``."""
         try:
-            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+            # One that is there must not be opened and closed here: that would take away the locks of all connections that
+            # this process has to it, and another process could throw away what they write.
+            with suppress(FileExistsError):
+                os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
             db = sqlite3.connect(path, isolation_level=None, timeout=30, check_same_thread=False)
         except (OSError, sqlite3.Error) as error:
             raise HostStoreError(f"{path} cannot be opened: {error}; check the folder and its owner") from None
@@ -351,13 +356,12 @@ class HostStore:
         """
         with self._write() as db:
             for number, attempt in db.execute(
-                "SELECT id, attempt FROM job WHERE state = 'waiting' OR (state = 'running' AND lease < ?) ORDER BY id",
+                "SELECT id, attempt - given_back FROM job WHERE state = 'waiting' OR (state = 'running' AND lease < ?) "
+                "ORDER BY id",
                 (now,),
             ).fetchall():
                 if attempt >= MOST_ATTEMPTS:
-                    self._fail(
-                        db, number, f"The host failed {MOST_ATTEMPTS} times at this; the organiser can see why.", now
-                    )
+                    self._fail(db, number, _FAILED, now)
                     continue
                 db.execute(
                     "UPDATE job SET state = 'running', attempt = attempt + 1, lease = ?, started = ?, stage = 'begins', log = '' "
@@ -375,6 +379,47 @@ class HostStore:
                 (stage, _tail(log), now + seconds, job.id, job.attempt),
             )
             return kept.rowcount == 1
+
+    def keep(self, job: Job, now: float, seconds: float) -> bool:
+        """Keeps a job for so many seconds more; false if it is over, or was given to another worker."""
+        with self._write() as db:
+            kept = db.execute(
+                "UPDATE job SET lease = ? WHERE id = ? AND state = 'running' AND attempt = ?",
+                (now + seconds, job.id, job.attempt),
+            )
+            return kept.rowcount == 1
+
+    def give_back(self, job: Job) -> None:
+        """Lets a job wait again that was begun and has to be left, as when the host is stopped. That attempt does not count."""
+        with self._write() as db:
+            db.execute(
+                "UPDATE job SET state = 'waiting', stage = 'waiting', lease = NULL, given_back = given_back + 1 "
+                "WHERE id = ? AND state = 'running' AND attempt = ?",
+                (job.id, job.attempt),
+            )
+
+    def expire_leases(self, now: float) -> None:
+        """Says that nobody is at work: whoever had leased jobs is gone. Those attempts count."""
+        with self._write() as db:
+            db.execute("UPDATE job SET lease = ? WHERE state = 'running'", (now - 1,))
+
+    def failed(self, job: Job, why: str, now: float, pause: float) -> None:
+        """An attempt at a job failed through our fault: it is done again after a pause, in seconds, or given up.
+
+        ``why`` is for the organiser, and stands in the audit log; the owner is told that it says nothing of the bot.
+        """
+        with self._write() as db:
+            row = db.execute(
+                "SELECT attempt - given_back FROM job WHERE id = ? AND state = 'running' AND attempt = ?",
+                (job.id, job.attempt),
+            ).fetchone()
+            if row is None:
+                return
+            self._note(db, now, "host", "could not do", f"job {job.id}, attempt {row[0]}: {why}")
+            if row[0] >= MOST_ATTEMPTS:
+                self._fail(db, job.id, _FAILED, now)
+            else:
+                db.execute("UPDATE job SET stage = 'begins again', lease = ? WHERE id = ?", (now + pause, job.id))
 
     def finish(
         self,

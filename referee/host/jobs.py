@@ -1,0 +1,241 @@
+"""The jobs of a host: what was handed in is unpacked, built and checked, each in a process of its own, at the lowest priority.
+
+A job is leased, and its lease kept while its process lives. Whoever is killed loses nothing: the process of a job ends with
+this one, and a job whose lease is over, or whose worker is gone, is done again from its beginning. Only what a job itself finds
+out is held against a bot: a process that dies is our fault, and after three attempts the job is given up for the organiser.
+"""
+
+import fcntl
+import logging
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from referee.host.home import HostHome
+from referee.host.job import LEASE_SECONDS, PAUSE_SECONDS, SECONDS, JobExit
+from referee.host.rows import Job, VersionState
+from referee.host.store import HostStore
+from referee.league.definition.definition import load_definition
+from referee.league.definition.fields import HostSection
+from referee.league.definition.problems import ProblemsError
+from referee.sandbox.orphans import end_orphans
+from referee.sandbox.process_tree import adopt_orphans
+from referee.sandbox.temporary_folder import remove_folder
+
+MOST_CHECK_SECONDS: Final = 1800.0
+"""What unpacking and checking may take together. A check takes a few seconds of a processor; a slow bot more."""
+
+KEPT_DAYS: Final = 14.0
+"""How long uploads and folders of versions that were refused or withdrawn are kept, and what their checks have found."""
+
+_TWO_AT_ONCE: Final = 4
+_SWEEP_SECONDS: Final = 3600.0
+_TICK_SECONDS: Final = 0.2
+_LOOK_SECONDS: Final = 0.5
+_AFTER_ERROR_SECONDS: Final = 5.0
+_UNKNOWN_UPLOAD_SECONDS: Final = 86_400.0
+
+_log = logging.getLogger(__name__)
+
+
+class JobsError(Exception):
+    """The jobs of a host cannot be served: the sentence says why, and the remedy."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobOptions:
+    """How jobs are done. Times are in seconds.
+
+    ``check_seconds``: as ``--seconds`` of ``referee check``. ``most``: for one job besides its build. ``at_once``: jobs at the
+    same time; 0: one, or two where there are four processors.
+    """
+
+    check_seconds: float = SECONDS
+    lease: float = LEASE_SECONDS
+    pause: float = PAUSE_SECONDS
+    most: float = MOST_CHECK_SECONDS
+    at_once: int = 0
+
+
+def serve(home: HostHome, stop: threading.Event, options: JobOptions = JobOptions()) -> None:
+    """Does the jobs of a host until ``stop`` is set; what is under way then is given back, and done again at the next start.
+
+    One process alone may serve a host's jobs. Raises ``JobsError`` beside another one, ``HostStoreError`` without a store.
+    """
+    home.make()
+    with _alone(home):
+        adopt_orphans()
+        end_orphans()
+        with HostStore.open(home.store) as store:
+            store.expire_leases(time.time())
+            threads = [
+                threading.Thread(target=Lane(home, store, stop, options).run, name=f"jobs {number + 1}")
+                for number in range(options.at_once or _at_once())
+            ]
+            for thread in threads:
+                thread.start()
+            while not stop.is_set():
+                sweep(home, store, time.time())
+                stop.wait(_SWEEP_SECONDS)
+            for thread in threads:
+                thread.join()
+
+
+def _at_once() -> int:
+    return 2 if len(os.sched_getaffinity(0)) >= _TWO_AT_ONCE else 1
+
+
+@contextmanager
+def _alone(home: HostHome) -> Iterator[None]:
+    """Sees that no other process does the jobs of this host. The lock goes with the process, however that ends."""
+    path = home.folder / "jobs.lock"
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise JobsError(f"another process does the jobs of {home.folder} already: stop that host first") from None
+        yield
+    finally:
+        os.close(handle)
+
+
+class Lane:
+    """Does one job after another."""
+
+    def __init__(self, home: HostHome, store: HostStore, stop: threading.Event, options: JobOptions) -> None:
+        self._home, self._store, self._stop, self._options = home, store, stop, options
+
+    def run(self) -> None:
+        """Does jobs until it is stopped. Whatever goes wrong is logged, and tried again."""
+        while not self._stop.is_set():
+            try:
+                job = self._next()
+                if job is None:
+                    self._stop.wait(_LOOK_SECONDS)
+                else:
+                    self._do(job)
+            except Exception:  # noqa: BLE001  # a full disk, say: whoever waits must not wait for ever
+                _log.exception("the jobs of the host have met an error; they go on")
+                self._stop.wait(_AFTER_ERROR_SECONDS)
+
+    def _next(self) -> Job | None:
+        """The next job. None where nothing of a stranger can be shut in: then all wait until there is a sandbox."""
+        if not self._store.setting("sandbox") and self._store.setting("sandbox_line"):
+            return None
+        return self._store.lease(time.time(), self._options.lease)
+
+    def _do(self, job: Job) -> None:
+        """Has a job done, and looks after its process. When this returns or raises, nothing of it is left."""
+        place = self._home.findings(job.id).with_suffix(".tmp").absolute()
+        remove_folder(place)  # of an attempt that was killed, and its worker too
+        place.mkdir(mode=0o700)
+        child = self._start(job, place)
+        try:
+            why = self._watch(job, child)
+        finally:
+            child.kill()
+            child.wait()
+            if child.returncode:
+                end_orphans()  # its bots and builds, if it was killed
+            remove_folder(place)
+        if self._stop.is_set() and child.returncode < 0:
+            self._store.give_back(job)
+        elif why:
+            self._late(job, why)
+        elif child.returncode not in (*JobExit,):
+            ended = f"signal {-child.returncode}" if child.returncode < 0 else f"exit code {child.returncode}"
+            self._store.failed(job, f"its process ended by {ended}", time.time(), self._options.pause)
+
+    def _start(self, job: Job, place: Path) -> "subprocess.Popen[bytes]":
+        words = (self._home.definition, self._home.folder, job.id, job.attempt, os.getpid())
+        times = (self._options.check_seconds, self._options.lease, self._options.pause)
+        return subprocess.Popen(  # noqa: S603  # ourselves
+            [sys.executable, "-m", "referee.host.job", *map(str, (*words, *times))],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            env={**os.environ, "TMPDIR": str(place)},
+            start_new_session=True,  # the terminal's Ctrl-C is the main process's business
+        )
+
+    def _watch(self, job: Job, child: "subprocess.Popen[bytes]") -> str:
+        """Keeps the lease until the process has ended, or it has to be ended: then says why, or nothing where that is told elsewhere."""
+        begun = kept = time.monotonic()
+        most = self._options.most + self._build_seconds()
+        while child.poll() is None and not self._stop.wait(_TICK_SECONDS):
+            now = time.monotonic()
+            if now - begun > most:
+                return f"It was not over after {most / 60:.0f} minutes"
+            if now - kept > self._options.lease / 3:
+                kept = now
+                if not self._store.keep(job, time.time(), self._options.lease):
+                    return ""
+        return ""
+
+    def _build_seconds(self) -> float:
+        try:
+            return float((load_definition(self._home.definition).host or HostSection()).build_s)
+        except (ProblemsError, OSError):
+            return float(HostSection().build_s)  # the job itself says what is wrong
+
+    def _late(self, job: Job, why: str) -> None:
+        """A check that takes so long is a slow bot's; anything else that does is our fault."""
+        now = time.time()
+        if self._store.job(job.id).stage.startswith("check"):
+            sentence = f"{why}, and a check takes a few seconds of most bots: have it answer faster."
+            self._store.finish(job, VersionState.REFUSED, sentence, now)
+            remove_folder(self._home.bot(job.version))
+        else:
+            self._store.failed(job, why, now, self._options.pause)
+
+
+def sweep(home: HostHome, store: HostStore, now: float, days: float = KEPT_DAYS) -> None:
+    """Removes what nobody needs any more: folders and uploads of versions that were refused or withdrawn so many days ago, what
+    checks have found by then, and uploads that the store does not know. Follows no link, and never raises.
+    """
+    try:
+        _sweep(home, store, now, now - days * 86_400)
+    except Exception:  # noqa: BLE001  # what is old can wait
+        _log.exception("what is old could not be removed; it is tried again later")
+
+
+def _sweep(home: HostHome, store: HostStore, now: float, before: float) -> None:
+    over = (VersionState.REFUSED, VersionState.WITHDRAWN)
+    versions = store.versions()
+    old = {one.id for one in versions if one.state in over and one.created < before}
+    needed = {one.archive for one in versions if one.id not in old}
+    for number in old:
+        remove_folder(home.bot(number))
+    known = {one.id for one in versions}
+    for path in _entries(home.bot(0).parent):
+        name = path.name.removeprefix(".").removesuffix(".part")
+        if name.isdigit() and int(name) not in known and _is_older(path, now - _UNKNOWN_UPLOAD_SECONDS):
+            remove_folder(path)
+    for path in _entries(home.archive("").parent):
+        known_once = {one.archive for one in versions}
+        limit = before if path.stem in known_once else now - _UNKNOWN_UPLOAD_SECONDS
+        if path.stem not in needed and _is_older(path, limit):
+            remove_folder(path)
+    ended = {one.id for one in store.jobs(most=1_000_000) if one.ended is not None and one.ended < before}
+    for path in _entries(home.findings(0).parent):
+        if path.stem.isdigit() and int(path.stem) in ended:
+            remove_folder(path)
+
+
+def _entries(folder: Path) -> list[Path]:
+    with suppress(OSError):
+        return list(folder.iterdir())
+    return []
+
+
+def _is_older(path: Path, than: float) -> bool:
+    with suppress(OSError):
+        return path.lstat().st_mtime < than
+    return False
