@@ -2,9 +2,9 @@
 
 import csv
 import io
-import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -103,12 +103,13 @@ def _run(file: Path, workers: int, cluster: str, sandbox: SandboxMode, rounds: i
                 if not address or address in shown:
                     return
                 url = site_url(ready.definition, address)
-                typer.echo(f"The site is at {url}")
+                lines = [f"The site is at {url}"]
                 if ready.fresh and not shown:
                     secret = store.invite("", time.time(), organiser=True, by=_BY)
-                    typer.echo(f"The organiser's link, which works once: {url}/join/{secret}")
-                sys.stdout.flush()
+                    lines.append(f"The organiser's link, which works once: {url}/join/{secret}")
                 shown.append(address)
+                with suppress(OSError):  # nobody reads it: no reason to stop
+                    typer.echo("\n".join(lines))
 
             HostSupervisor(
                 home,

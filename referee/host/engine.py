@@ -222,7 +222,7 @@ class Engine:
             return Waiting(
                 f"The disk is nearly full ({free >> 20:,} MiB left): no round begins until there is more room."
             )
-        host = house_bots(self._home)[0].host
+        host = load_definition(self._home.definition).host
         began, now = self._store.setting("round_began"), self._clock()
         if host is not None and host.every_s and began and league.facts.get("rounds"):
             until = min(float(began), now) + host.every_s

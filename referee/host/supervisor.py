@@ -24,6 +24,7 @@ from referee.host.engine import EngineOptions
 from referee.host.home import HostHome
 from referee.host.part import ALL_DONE, PARTS
 from referee.report.sanitize import sanitize
+from referee.sandbox.command import os_error_text
 from referee.sandbox.orphans import end_orphans
 
 SHORTEST_PAUSE: Final = 1.0
@@ -78,7 +79,7 @@ class _Part:
         self._reader: threading.Thread | None = None
         self._started = 0.0
         self._pause = SHORTEST_PAUSE
-        self.again = 0.0
+        self.again = float("-inf")
 
     @property
     def pid(self) -> int | None:
@@ -155,8 +156,10 @@ class HostSupervisor:
         held: Sequence[int] = (),
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._home, self._tell, self._look, self._clock = home, tell, look, clock
-        self._parts = [_Part(name, command, PartLog(home.log(name)), tell, held) for name, command in commands.items()]
+        self._home, self._tell, self._look, self._clock = home, _unharmed(tell), look, clock
+        self._parts = [
+            _Part(name, command, PartLog(home.log(name)), self._tell, held) for name, command in commands.items()
+        ]
         self._asked = 0
 
     def stop(self) -> None:
@@ -176,24 +179,32 @@ class HostSupervisor:
 
     def _watch(self) -> None:
         """Starts the parts, and again whoever dies."""
-        for part in self._parts:
-            part.start(self._clock())
         while not self._asked:
             for part in self._parts:
                 if part.pid is None:
                     if self._clock() >= part.again:
-                        part.start(self._clock())
+                        self._start(part)
                     continue
                 code = part.ended()
                 if code is None:
                     continue
                 if part.name == "engine" and code == ALL_DONE:
                     return
-                told = f"{part.name} has ended by itself ({_told(code)}) and starts again in {part.put_off(self._clock()):.0f} s"
-                part.log.line(f"ERROR {told}")
-                self._tell(f"{told}; its log: {self._home.log(part.name)}")
+                self._put_off(part, f"has ended by itself ({_told(code)})")
             self._look()
             time.sleep(_LOOK_SECONDS)
+
+    def _start(self, part: _Part) -> None:
+        try:
+            part.start(self._clock())
+        except OSError as error:  # such as no memory left; it may be there again in a while
+            self._put_off(part, f"cannot start ({os_error_text(error)})")
+
+    def _put_off(self, part: _Part, what: str) -> None:
+        """Starts a part again in a while, and says so."""
+        told = f"{part.name} {what} and starts again in {part.put_off(self._clock()):.0f} s"
+        part.log.line(f"ERROR {told}")
+        self._tell(f"{told}; its log: {self._home.log(part.name)}")
 
     def _drain(self) -> None:
         """Asks all to end, and waits for it; kills them at the second Ctrl-C, or when it takes too long."""
@@ -224,6 +235,16 @@ class HostSupervisor:
                 time.sleep(0.01)
         if left:
             end_orphans()
+
+
+def _unharmed(tell: Tell) -> Tell:
+    """A host goes on when its terminal is gone, and nobody reads what it says."""
+
+    def told(line: str) -> None:
+        with contextlib.suppress(OSError, ValueError):
+            tell(line)
+
+    return told
 
 
 def _told(code: int) -> str:

@@ -214,3 +214,19 @@ def test_logs_are_bounded_and_so_are_their_lines(tmp_path: Path, monkeypatch: py
     assert all(path.stat().st_size <= 20_000 for path in files)
     assert max(map(len, watched.lines)) < 700
     assert sum(line.startswith("web: ") for line in watched.lines) == 20
+
+
+def test_a_host_goes_on_when_nobody_reads_what_it_says_and_when_a_part_cannot_start(tmp_path: Path) -> None:
+    watched = Watched(tmp_path)
+    lines: list[str] = []
+
+    def tell(line: str) -> None:
+        lines.append(line)
+        raise BrokenPipeError
+
+    commands = {"web": [sys.executable, "-I", "-S", "-c", f"print('WARNING unheard')\n{PATIENT}"], "jobs": ["/nowhere"]}
+    watched.supervisor = HostSupervisor(watched.home, commands, tell, look=watched.look, clock=lambda: watched.time)
+    watched.run(watched.until(lambda: watched.pids("web") and len(lines) >= 2))
+    assert "NOTICE told to end" in watched.log("web")
+    assert "ERROR jobs cannot start (/nowhere: " in watched.log("jobs")
+    assert "web: told to end" in lines
