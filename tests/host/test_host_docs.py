@@ -45,7 +45,7 @@ def test_every_curl_asks_for_what_is_there() -> None:
     assert [path for path in asked if not any(re.fullmatch(one, path) for one in patterns)] == []
 
 
-@pytest.mark.parametrize("path", ["/healthz", "/metrics"])
+@pytest.mark.parametrize("path", ["/export", "/healthz", "/metrics"])
 def test_what_stands_beside_the_api_is_there(path: str) -> None:
     assert f"`{path}`" in PAGE
     assert path in {route.path for route in OTHERS}

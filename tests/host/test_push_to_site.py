@@ -18,6 +18,9 @@ from referee.host.rows import Job, JobState, VersionState
 from referee.host.store import HostStore
 from referee.host.web.server import serve
 from referee.league.definition.definition import load_definition
+from tests.host.sites import made_site
+from tests.league.inprocess import at_random
+from tests.league.ladders import Ladder
 
 LADDER = """
 [tournament]
@@ -184,3 +187,19 @@ def test_what_the_site_does_not_take_in_is_told_in_its_own_words(at: Served, arc
     assert (told := refused(at.client("fay"), "late")).status == 503
     assert "apt install bubblewrap" in str(told)
     assert not told.ours
+
+
+def test_what_was_accepted_is_told_when_the_next_round_begins(tmp_path: Path) -> None:
+    home = HostHome.beside(tmp_path / "ladder.toml")
+    home.make()
+    Ladder(home.ladder, dict.fromkeys(("random", "House", "other"), at_random)).play(1)
+    with made_site(tmp_path, host='every = "10m"') as at:
+        ann = at.owner("ann")
+        job = at.upload(ann, "a").json()
+        assert job["plays_in_s"] is None
+        at.finish(job["id"], VersionState.ACCEPTED)
+        at.store.tell("round_began", repr(at.time - 350))
+        at.site.ladder.settle(300)
+        assert at.get(f"/api/v1/jobs/{job['id']}", ann).json()["plays_in_s"] == 250
+        at.time += 300
+        assert at.get(f"/api/v1/jobs/{job['id']}", ann).json()["plays_in_s"] == 0

@@ -169,8 +169,9 @@ def plays_in_s(site: Site, version: Version) -> int | None:
         return 0
     if site.store.setting("paused") == "1" or now.paused or now.frozen or now.finished:
         return None
-    left = now.seconds_left()
-    return None if left is None else math.ceil(left)
+    left, began = now.seconds_left(), site.store.setting("round_began")
+    pause = float(began) + site.host.every_s - site.clock() if began and site.host.every_s else 0.0
+    return None if left is None else math.ceil(max(left, pause))
 
 
 def own_job(request: Request, number: int) -> Job:
