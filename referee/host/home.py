@@ -41,6 +41,12 @@ class HostHome:
         """What the check of a job has found: witnesses with their replay pages, the build's output."""
         return self.folder / "jobs" / str(job)
 
+    def cache(self, program: str) -> Path:
+        """What a build that calls that program (``go``, ``cargo``, ``npm``, ``mvn`` ...) finds in its home, if the organiser has put
+        anything there: packages, so that it needs no network. Each build gets a copy of its own.
+        """
+        return self.folder / "cache" / program
+
     def log(self, part: str) -> Path:
         """What a part of the host (``web``, ``engine``, ``jobs``) writes."""
         return self.folder / "logs" / f"{part}.log"

@@ -11,12 +11,13 @@ begins with an empty folder, and its verdict is one transaction.
 import ctypes
 import fcntl
 import os
+import shutil
 import stat
 import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from pathlib import Path
@@ -38,9 +39,10 @@ from referee.league.definition.definition import Definition, load_definition
 from referee.league.definition.fields import HostSection
 from referee.league.definition.problems import Problem, ProblemsError, counted, plain
 from referee.league.definition.toml_file import write_text
-from referee.league.entrants.bot_build import BuildRemedies, build, missing_tools
+from referee.league.entrants.bot_build import BuildRemedies, build, missing_tools, programs_of
 from referee.league.entrants.bot_digest import PRODUCTS
 from referee.league.entrants.bot_source import BotSource, BotSourceError, find_bot
+from referee.league.entrants.build_process import HOME as BUILD_HOME
 from referee.league.entrants.roster import handed_in
 from referee.sandbox.isolation import SandboxKind, choose_sandbox, own_user_id
 from referee.sandbox.output import harmless
@@ -248,6 +250,9 @@ class JobWork:
                 f"Its build needs what this host has not: {', '.join(map(plain, missing))}: ask the organiser."
             )
         remove_products(self._folder)
+        for program in sorted(programs_of(source.build)):
+            if (cache := self._home.cache(program)).is_dir():
+                shutil.copytree(cache, self._folder / BUILD_HOME, symlinks=True, dirs_exist_ok=True)
         if sandbox != "none" and os.geteuid() == 0:
             hand_over(self._folder, own_user_id())
         outcome = build(
@@ -261,6 +266,8 @@ class JobWork:
         self._log = self._without_place(outcome.words)
         if outcome.failure:
             raise Refusal(f"It could not be built: {harmless(outcome.failure).strip().rstrip('.')}.")
+        if not uses_build_home(self._folder, source):
+            remove_folder(self._folder / BUILD_HOME)
 
     def _examine(self, definition: Definition, source: BotSource, sandbox: SandboxKind) -> None:
         """Checks the bot under the ladder's rules. Raises ``Refusal`` with the findings if it does not conform."""
@@ -402,8 +409,29 @@ def remove_products(folder: Path) -> None:
         remove_folder(path)
 
 
-def _all_in(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
-    """A folder and everything in it, no link followed. Folders may be changed before they are entered."""
+def uses_build_home(folder: Path, source: BotSource) -> bool:
+    """Whether a bot runs with anything in the home of its build, such as an interpreter that was fetched; else that is large, and of no use."""
+    home = os.path.realpath(folder / BUILD_HOME)
+    if any(BUILD_HOME in word for word in (*source.argv, *source.environment.values())):
+        return True
+    links = (path for path, state in _all_in(folder, passed_over=BUILD_HOME) if stat.S_ISLNK(state.st_mode))
+    return any(f"{os.path.realpath(link)}/".startswith(f"{home}/") for link in links)
+
+
+def size_of(folder: Path) -> int:
+    """The bytes that a folder takes of the disk with all that can be seen of it; 0 if it is not there."""
+    size = 0
+    with suppress(OSError):
+        for _, state in _all_in(folder):
+            size += state.st_blocks * 512
+    return size
+
+
+def _all_in(folder: Path, passed_over: str = "") -> Iterator[tuple[Path, os.stat_result]]:
+    """A folder and everything in it, no link followed. Folders may be changed before they are entered.
+
+    ``passed_over``: the name of folders that are left out with all that is in them.
+    """
     waiting = [folder]
     yield folder, folder.lstat()
     while waiting:
@@ -411,6 +439,8 @@ def _all_in(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
             for entry in entries:
                 state = entry.stat(follow_symlinks=False)
                 path = Path(entry.path)
+                if entry.name == passed_over and stat.S_ISDIR(state.st_mode):
+                    continue
                 yield path, state
                 if stat.S_ISDIR(state.st_mode):
                     waiting.append(path)

@@ -8,6 +8,7 @@ out is held against a bot: a process that dies is our fault, and after three att
 import fcntl
 import logging
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -19,7 +20,7 @@ from pathlib import Path
 from typing import Final
 
 from referee.host.home import HostHome
-from referee.host.job import LEASE_SECONDS, PAUSE_SECONDS, SECONDS, JobExit
+from referee.host.job import LEASE_SECONDS, MOST_BUILT_BYTES, PAUSE_SECONDS, SECONDS, JobExit, size_of
 from referee.host.rows import Job, VersionState
 from referee.host.store import HostStore
 from referee.league.definition.definition import load_definition
@@ -34,6 +35,9 @@ MOST_CHECK_SECONDS: Final = 1800.0
 
 KEPT_DAYS: Final = 14.0
 """How long uploads and folders of versions that were refused or withdrawn are kept, and what their checks have found."""
+
+LEAST_FREE: Final = 512 << 20
+"""Bytes that have to be free on the host's disk: else jobs wait, and what is building is ended."""
 
 _TWO_AT_ONCE: Final = 4
 _SWEEP_SECONDS: Final = 3600.0
@@ -112,6 +116,7 @@ class Lane:
 
     def __init__(self, home: HostHome, store: HostStore, stop: threading.Event, options: JobOptions) -> None:
         self._home, self._store, self._stop, self._options = home, store, stop, options
+        self._told_of_room = False
 
     def run(self) -> None:
         """Does jobs until it is stopped. Whatever goes wrong is logged, and tried again."""
@@ -127,9 +132,15 @@ class Lane:
                 self._stop.wait(_AFTER_ERROR_SECONDS)
 
     def _next(self) -> Job | None:
-        """The next job. None where nothing of a stranger can be shut in: then all wait until there is a sandbox."""
+        """The next job. None where nothing of a stranger can be shut in, or the disk is full: then all wait."""
         if not self._store.setting("sandbox") and self._store.setting("sandbox_line"):
             return None
+        if not self._has_room():
+            if not self._told_of_room:
+                _log.warning("the disk of %s is nearly full: jobs wait until there is room", self._home.folder)
+            self._told_of_room = True
+            return None
+        self._told_of_room = False
         return self._store.lease(time.time(), self._options.lease)
 
     def _do(self, job: Job) -> None:
@@ -149,7 +160,7 @@ class Lane:
         if self._stop.is_set() and child.returncode < 0:
             self._store.give_back(job)
         elif why:
-            self._late(job, why)
+            self._cut_short(job, why)
         elif child.returncode not in (*JobExit,):
             ended = f"signal {-child.returncode}" if child.returncode < 0 else f"exit code {child.returncode}"
             self._store.failed(job, f"its process ended by {ended}", time.time(), self._options.pause)
@@ -173,6 +184,8 @@ class Lane:
             now = time.monotonic()
             if now - begun > most:
                 return f"It was not over after {most / 60:.0f} minutes"
+            if not self._has_room():
+                return "The disk of the host was nearly full"
             if now - kept > self._options.lease / 3:
                 kept = now
                 if not self._store.keep(job, time.time(), self._options.lease):
@@ -185,15 +198,22 @@ class Lane:
         except (ProblemsError, OSError):
             return float(HostSection().build_s)  # the job itself says what is wrong
 
-    def _late(self, job: Job, why: str) -> None:
-        """A check that takes so long is a slow bot's; anything else that does is our fault."""
-        now = time.time()
-        if self._store.job(job.id).stage.startswith("check"):
+    def _has_room(self) -> bool:
+        return shutil.disk_usage(self._home.folder).free >= LEAST_FREE
+
+    def _cut_short(self, job: Job, why: str) -> None:
+        """A check that takes so long is a slow bot's, and so is what its build has written; anything else is our fault."""
+        now, stage, folder = time.time(), self._store.job(job.id).stage, self._home.bot(job.version)
+        late = not why.startswith("The disk")
+        if late and stage.startswith("check"):
             sentence = f"{why}, and a check takes a few seconds of most bots: have it answer faster."
             self._store.finish(job, VersionState.REFUSED, sentence, now)
-            remove_folder(self._home.bot(job.version))
+        elif stage == "build" and size_of(folder) > MOST_BUILT_BYTES:
+            sentence = f"Its build has written more than {MOST_BUILT_BYTES >> 30} GiB: have it write less."
+            self._store.finish(job, VersionState.REFUSED, sentence, now)
         else:
             self._store.failed(job, why, now, self._options.pause)
+        remove_folder(folder)
 
 
 def sweep(home: HostHome, store: HostStore, now: float, days: float = KEPT_DAYS) -> None:

@@ -67,8 +67,7 @@ def test_a_bot_that_is_built_and_keeps_the_rules_plays_from_what_its_build_has_m
     assert (job.state, job.sentence) == (JobState.DONE, "It keeps the rules, and plays from the next round on.")
     assert not job.findings
     folder = host.home.bot(version.id)
-    found = {name: text for name, text in files_in(folder).items() if not name.startswith(".build-home/")}
-    assert found == {name: files[name].encode() for name in ("bot.toml", "bot.py", "make.sh")} | {
+    assert files_in(folder) == {name: files[name].encode() for name in ("bot.toml", "bot.py", "make.sh")} | {
         "build/bot.py": GOOD.encode()
     }
     entrant = handed_in(load_definition(host.home.definition), folder, "mine")
@@ -113,6 +112,28 @@ def test_a_build_that_fails_shows_the_end_of_its_output(host: Host) -> None:
     log = host.store.job(handed.id).log
     assert log.startswith("\\x1b[2J\\x07")
     assert str(host.home.folder) not in log
+
+
+FETCHED = f"""\
+{MAKES}cat ~/packages/one > build/one
+echo changed > ~/packages/one
+"""
+
+
+def test_a_build_finds_the_packages_of_the_programs_that_it_calls_in_a_home_of_its_own(host: Host) -> None:
+    for program in ("sh", "go"):
+        (host.home.cache(program) / "packages").mkdir(parents=True)
+        (host.home.cache(program) / "packages" / "one").write_text(f"of {program}")
+        (host.home.cache(program) / "packages" / f"only {program}").touch()
+    links = f"{FETCHED}ls ~/packages > build/list; ln -s ../.build-home/packages/one build/link\n"
+    for makes, kept in ((FETCHED, False), (links, True)):
+        handed = host.hand_in({"bot.toml": BUILDS, "bot.py": GOOD, "make.sh": makes})
+        assert done(host, run_check=conforms).state is VersionState.ACCEPTED
+        folder = host.home.bot(handed.version)
+        assert (folder / "build" / "one").read_text() == "of sh"
+        assert (folder / ".build-home").exists() == kept
+    assert (folder / "build" / "list").read_text() == "one\nonly sh\n"
+    assert (host.home.cache("sh") / "packages" / "one").read_text() == "of sh"
 
 
 def test_a_bot_that_never_joins_is_refused_with_what_it_said(host: Host) -> None:

@@ -11,12 +11,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Final
 
 import pytest
 
-from referee.host.job import JobExit
-from referee.host.jobs import JobOptions, JobsError, Lane, serve, sweep
+from referee.host import jobs
+from referee.host.job import JobExit, size_of
+from referee.host.jobs import LEAST_FREE, JobOptions, JobsError, Lane, serve, sweep
 from referee.host.rows import Job, JobState, VersionState
 from referee.host.schema import SCHEMA
 from referee.host.store import MOST_ATTEMPTS, HostStore
@@ -184,7 +186,7 @@ def test_a_job_that_takes_too_long_is_a_slow_bots_in_the_check_and_ours_elsewher
         job = host.lease() if stage == "build" else host.store.lease(time.time() + 1, 600)
         assert job is not None
         assert host.store.go_on(job, stage, "", time.time(), 600)
-        lane._late(job, "It was not over after 40 minutes")
+        lane._cut_short(job, "It was not over after 40 minutes")
         assert host.store.job(handed.id).state is state
     assert host.store.job(handed.id).sentence.startswith("It was not over after 40 minutes, and a check takes a few")
     assert host.store.version(handed.version).state is VersionState.REFUSED
@@ -198,6 +200,26 @@ def test_a_job_has_its_time_and_is_then_ended_with_all_that_it_started(host: Hos
     assert job.state is JobState.FAILED
     told = [row.about for row in host.store.audit() if row.what == "could not do"]
     assert told[0] == f"job {job.id}, attempt 3: It was not over after 0 minutes"
+
+
+def test_a_build_that_fills_the_disk_is_ended_and_refused_and_else_jobs_wait_for_room(
+    host: Host, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    free = [LEAST_FREE]
+    monkeypatch.setattr(jobs.shutil, "disk_usage", lambda _: SimpleNamespace(free=free[0]))
+    monkeypatch.setattr(jobs, "MOST_BUILT_BYTES", 1 << 20)
+    fills = "dd if=/dev/zero of=full bs=1M count=2 2>/dev/null; sleep 600\n"
+    handed = host.hand_in({"bot.toml": BUILDS, "bot.py": GOOD, "make.sh": fills})
+    with serving(host):
+        wait_for(host, handed, "build", 1)
+        until(lambda: size_of(host.home.bot(handed.version)) > 2 << 20)
+        free[0] -= 1
+        assert ended(host, handed).sentence.startswith("Its build has written more than ")
+        assert host.store.version(handed.version).state is VersionState.REFUSED
+        until(lambda: not host.home.bot(handed.version).exists())
+        other = host.hand_in({"bot.py": GOOD}, "other")
+        until(lambda: "jobs wait until there is room" in caplog.text)
+    assert host.store.job(other.id).attempt == 0
 
 
 def test_without_a_sandbox_all_jobs_wait(host: Host) -> None:

@@ -394,7 +394,8 @@ class HostSection(Section):
     uploads_per_hour: int = Field(default=20, ge=1, le=1000, description="Versions that an owner may hand in an hour.")
     upload_mib: int = Field(default=16, ge=1, le=64, description="The most MiB of what is handed in at once.")
     build_network: bool = Field(
-        default=False, description="Whether builds may use the network. Without it, packages come from the cache."
+        default=False,
+        description="Whether builds may use the network. Without it, packages come with the bot or from the host's cache.",
     )
     build_s: int = Field(default=600, ge=10, le=7200, description="Time for a build, in seconds.")
     every: Annotated[str, StringConstraints(pattern=r"^[1-9][0-9]{0,5}[smh]$")] | None = Field(

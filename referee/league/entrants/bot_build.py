@@ -154,10 +154,15 @@ def _seen_from_here(folder: Path) -> str:
     return str(folder.relative_to(here)) if folder.is_relative_to(here) else str(folder)
 
 
+def programs_of(build: Sequence[str]) -> tuple[str, ...]:
+    """The programs that a build step calls, as far as its words tell: the first, and all that are known as tools of builds."""
+    words = [build[0], *(word for word in re.findall(r"[\w+-]+", " ".join(build)) if word in TOOLS)] if build else []
+    return tuple(word for word in dict.fromkeys(words) if "/" not in word)
+
+
 def missing_tools(build: Sequence[str]) -> tuple[str, ...]:
     """The programs that a build step calls and that are not on the PATH, each with what brings it."""
-    words = [build[0], *(word for word in re.findall(r"[\w+-]+", " ".join(build)) if word in TOOLS)] if build else []
-    missing = [word for word in dict.fromkeys(words) if "/" not in word and shutil.which(word) is None]
+    missing = [word for word in programs_of(build) if shutil.which(word) is None]
     return tuple(f"{word} ({TOOLS[word]})" if word in TOOLS else word for word in missing)
 
 
