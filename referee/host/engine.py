@@ -22,7 +22,7 @@ from referee.host.store import HostStore
 from referee.league.definition.definition import Definition, load_definition
 from referee.league.definition.problems import ProblemsError, counted
 from referee.league.entrants.roster import Roster
-from referee.league.ladder import check_same_ladder, close_round, freeze, withdraw
+from referee.league.ladder import check_same_ladder, close_round, withdraw
 from referee.league.ladder_history import open_round
 from referee.league.league import League, LeagueError, begin, read_league
 from referee.league.plan import GamePlan
@@ -49,6 +49,8 @@ _STOP_SECONDS: Final = 0.2
 _SHORTEST_PAUSE: Final = 15.0
 _LONGEST_PAUSE: Final = 600.0
 _TOLD_RULINGS: Final = 3
+
+_FAULT: Final = "The next round waits for something that the organiser has to put right."
 
 _PUT_RIGHT: Final = (ProblemsError, ScheduleError, LeagueError, StoreError, LaunchError, OSError)
 """What somebody can put right while the engine waits."""
@@ -139,7 +141,7 @@ class Engine:
             if fresh:
                 if (waiting := self._may_begin(league)) is not None:
                     return waiting
-                definition, roster = self._next_bots(ladder, league)
+                definition, roster = self._next_bots(league)
                 if len(roster.entrants) < definition.shape().table_size:
                     return Waiting(_too_few(definition, roster))
             else:
@@ -153,17 +155,16 @@ class Engine:
                 self._store.tell("round_began", repr(self._clock()))
             for line in lines:
                 _log.log(NOTICE, "%s", sanitize(line, 400))
-            self._store.tell("engine_line", "")
+            self._tell(None)
             self._tried = True
             self._play(ladder, league, roster)
         return None
 
     # Who plays.
 
-    def _next_bots(self, ladder: Store, league: League) -> tuple[Definition, Roster]:
+    def _next_bots(self, league: League) -> tuple[Definition, Roster]:
+        """Who plays next. The organiser's page freezes and lets go again, ``referee ladder --freeze`` for good."""
         frozen = "frozen" in league.facts or self._store.setting("frozen") == "1"
-        if frozen and "frozen" not in league.facts and league.facts.get("rounds"):
-            _log.log(NOTICE, "The ladder is frozen after round %d: nobody enters any more", freeze(ladder, league))
         found = self._who.next_round(league, frozen=frozen and bool(league.facts.get("rounds")))
         self._tell_left_out(found)
         return found.definition, found.roster
@@ -234,9 +235,10 @@ class Engine:
 
     def _wait(self, waiting: Waiting, failures: int) -> None:
         """Waits until what decides has changed, or for a while: longer and longer where playing itself has failed."""
-        if self._store.setting("engine_line") != waiting.line:
+        known = self._store.setting("engine_fault") if waiting.fault else self._store.setting("engine_line")
+        if known != waiting.line:
             _log.log(logging.WARNING if waiting.fault else NOTICE, "%s", sanitize(waiting.line, 600))
-        self._store.tell("engine_line", waiting.line)
+        self._tell(waiting)
         self._store.tell("next_round", "" if waiting.until is None else repr(waiting.until))
         pause = min(_SHORTEST_PAUSE * 2 ** max(failures - 1, 0), _LONGEST_PAUSE)
         again, seen, change = time.monotonic() + pause, self._seen(), self._changes()
@@ -248,6 +250,12 @@ class Engine:
                 if self._seen() != seen:
                     break
         self._store.tell("next_round", "")
+
+    def _tell(self, waiting: Waiting | None) -> None:
+        """Tells the site what is waited for. What has to be put right names files of this machine: that is for the organiser alone."""
+        line = "" if waiting is None else _FAULT if waiting.fault else waiting.line
+        self._store.tell("engine_line", line)
+        self._store.tell("engine_fault", waiting.line if waiting is not None and waiting.fault else "")
 
     def _changes(self) -> Sequence[object]:
         """What is another value when somebody has written to the store, the definition or the ladder: cheap, so looked at often."""

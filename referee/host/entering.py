@@ -55,6 +55,13 @@ class Eligibility:
             lines += [f"{key} does not play: there is no sandbox to shut it in" for key in strangers]
             entered = []
         known = _known(league) if frozen else None
+        if known is not None:
+            own = {bot for bot, _ in known}
+            played = {one for versions in known.values() for one in versions}
+            new = [one for one in entrants if one.key not in own or (one.digest, one.version) not in played]
+            lines += [f"{one.key} does not play: the ladder is frozen, and it has not played before" for one in new]
+            definition = _without(definition, house, new)
+            entrants = [one for one in entrants if one not in new]
         names = {one.key.casefold() for one in entrants}
         house_owners = {bot.owner.casefold() for bot in definition.bots if bot.owner}
         for one in entered:
@@ -187,6 +194,15 @@ def _known(league: League) -> dict[tuple[str, str], set[tuple[str, str]]]:
             entrant = entrants[one["key"]]
             found.setdefault((one["bot"], one["owner"]), set()).add((entrant.digest, entrant.version))
     return found
+
+
+def _without(definition: Definition, house: Roster, gone: Sequence[Entrant]) -> Definition:
+    """The definition without the entries of these bots of its own."""
+    own = [bot for bot in definition.bots if bot.bots_from is None]
+    invited = [one for one in house.entrants if not one.submitted]
+    left = [bot for bot, one in zip(own, invited, strict=True) if one not in gone]
+    bots = tuple(bot for bot in definition.bots if bot.bots_from is not None or any(bot is one for one in left))
+    return definition.model_copy(update={"bots": bots})
 
 
 def _closes(definition: Definition) -> float | None:

@@ -92,8 +92,8 @@ def prepare(file: Path, sandbox: Policy) -> Prepared:
         organisers = [one.organiser for one in store.owners()] + [one.organiser for one in store.invitations()]
         store.tell("sandbox", "" if choice.kind == "none" else choice.kind)
         store.tell("sandbox_line", line)
-        store.tell("address", "")
-        store.tell("engine_line", "")
+        for key in ("address", "engine_line", "engine_fault", "next_round"):
+            store.tell(key, "")
     begin_ladder(home, choice.kind)
     return Prepared(home, definition, house, choice.kind, line, not any(organisers))
 

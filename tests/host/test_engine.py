@@ -9,13 +9,13 @@ import pytest
 
 from referee.host.engine import Engine, Waiting
 from referee.host.rows import VersionState
-from referee.league.ladder import finish
+from referee.league.ladder import finish, freeze
 from referee.league.league import LeagueError, read_league
 from referee.league.plan import GamePlan
 from referee.league.store import Store
 from referee.verification.verify import verify
 from tests.host.hosted import CHANCE, HOST, HOUSE, Hosted, definition_text, engine_of
-from tests.program import LAST, PATIENCE
+from tests.program import FIRST, LAST, PATIENCE
 
 
 @pytest.fixture
@@ -245,8 +245,9 @@ def test_an_error_that_stays_is_told_once_and_the_engine_does_not_spin(
             for _ in range(200):  # two hundred looks, and nothing has changed
                 assert looks.acquire(timeout=PATIENCE)
             assert len(steps) == 1
-            line = hosted.store.setting("engine_line")
-            assert "Only bots may come, go and change on a ladder" in line
+            assert "Only bots may come, go and change on a ladder" in hosted.store.setting("engine_fault")
+            assert str(hosted.folder) not in hosted.store.setting("engine_line")
+            assert "has to put right" in hosted.store.setting("engine_line")
             hosted.file.write_text(definition_text(*HOUSE))
             running.join(PATIENCE)
             assert len(hosted.rounds()) == 2
@@ -341,9 +342,18 @@ def test_a_frozen_ladder_takes_nobody_in_and_plays_on_with_the_versions_that_it_
         hosted.set("frozen", "1")
         hosted.hand_in("ann", "anns", LAST, "2")
         hosted.hand_in("bob", "bobs")
+        (hosted.folder / "another.py").write_text(FIRST + "# another\n")
+        hosted.file.write_text(definition_text(*HOUSE, "another"))
         assert engine.step() is None
-    assert hosted.rounds()[1]["bots"] == ["first", "last", "chance", "anns"]
-    assert hosted.facts()["frozen"] == 1
+        assert hosted.rounds()[1]["bots"] == ["first", "last", "chance", "anns"]
+        hosted.set("frozen", "")
+        assert engine.step() is None
+        assert hosted.rounds()[2]["bots"] == ["first", "last", "chance", "another", "anns@2", "bobs"]
+        with Store.write(hosted.home.ladder) as store:
+            freeze(store, read_league(store))
+        hosted.hand_in("bob", "bobs", LAST, "2")
+        assert engine.step() is None
+    assert hosted.rounds()[3]["bots"] == hosted.rounds()[2]["bots"]
 
 
 def test_what_was_handed_in_after_the_deadline_does_not_enter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

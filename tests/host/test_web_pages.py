@@ -477,3 +477,18 @@ def test_a_fault_of_ours_is_told_in_our_words_with_the_number_that_the_log_has(
     assert any(number in record.getMessage() and record.exc_info for record in caplog.records)
     monkeypatch.setattr(type(at.store), "setting", broken)
     assert at.get("/").status_code == 500
+
+
+def test_what_a_round_waits_for_stands_on_every_page_and_files_of_the_machine_on_the_organisers_alone(
+    at: MadeSite,
+) -> None:
+    at.store.tell("engine_line", "A table takes 3 bots, and 1 bot is here")
+    assert "A table takes 3 bots, and 1 bot is here" in at.get("/enter").text
+    at.store.tell("engine_line", "Something has to be put right.")
+    at.store.tell("engine_fault", "/srv/ladder.toml: <line> 3")
+    browser = at.browser(at.owner("chief", organiser=True))
+    assert "/srv/ladder.toml: &lt;line&gt; 3" in browser.get("/organiser").text
+    for path in ("/", "/enter", "/rules"):
+        page = browser.get(path).text
+        assert "Something has to be put right." in page
+        assert "/srv/" not in page

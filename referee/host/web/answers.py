@@ -111,6 +111,7 @@ def _of_every_page(request: Request, site: Site, owner: Any) -> dict[str, Any]:
         "owner": owner,
         "banner": site.store.setting("banner"),
         "paused": site.store.setting("paused") == "1",
+        "engine_line": site.store.setting("engine_line"),
         "here": request.scope["path"],
         "enter": site.host.enter,
         "style": static_version("site.css"),

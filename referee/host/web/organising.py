@@ -36,7 +36,10 @@ def _overview(request: Request, link: str = "") -> Response:
         owners=site.store.owners(),
         invitations=[one for one in site.store.invitations() if not one.used and not one.revoked][:200],
         audit=site.store.audit(most=100),
-        settings={key: site.store.setting(key) for key in (*_SETTINGS, "sandbox", "sandbox_line")},
+        settings={
+            key: site.store.setting(key)
+            for key in (*_SETTINGS, "sandbox", "sandbox_line", "engine_line", "engine_fault")
+        },
         free_gib=disk.free / 2**30,
         disk_gib=disk.total / 2**30,
         watchers=site.watcher_places.taken,
