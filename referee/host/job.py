@@ -48,6 +48,7 @@ from referee.sandbox.isolation import SandboxKind, choose_sandbox, own_user_id
 from referee.sandbox.output import harmless
 from referee.sandbox.parent import end_with_parent
 from referee.sandbox.temporary_folder import remove_folder
+from referee.umpire.faults import Fault
 
 SECONDS: Final = 4.0
 """Time of a check for more than the least that is asked, in seconds."""
@@ -57,7 +58,7 @@ PAUSE_SECONDS: Final = 10.0
 """After a failure of ours, before a job is done again."""
 
 SEEDS: Final = ("1", "2")
-"""A bot that failed only now and then is checked once more, with other deals: what comes back is the bot's."""
+"""A bot that failed only now and then, or was late, is checked once more with other deals: what comes back is the bot's."""
 
 MOST_FINDINGS: Final = 40
 """Broken rules that are told, the gravest first."""
@@ -69,6 +70,8 @@ MOST_BUILT_BYTES: Final = 2 << 30
 
 _LOG_BYTES: Final = 16_384
 _ORDER: Final = (Verdict.ERROR, Verdict.FAIL, Verdict.FLAKY, Verdict.UNTESTED, Verdict.WARN)
+
+_LATE: Final = frozenset({Fault.TIMEOUT_MOVE, Fault.TIMEOUT_GAME})
 
 _REMEDIES: Final = BuildRemedies(
     seconds="make it shorter",
@@ -277,7 +280,7 @@ class JobWork:
         report = None
         for seed in SEEDS:
             report = self._check(replace(plan, seed=seed), Outputs(self._findings, command=".", options=options))
-            if not only_now_and_then(report.run):
+            if not may_be_chance(report.run):
                 break
         if report is None or report.exit_code is CheckExit.CONFORMS:
             return
@@ -350,10 +353,15 @@ def finding_of(entry: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def only_now_and_then(run: Mapping[str, Any]) -> bool:
-    """Whether all that keeps a bot from conforming is that it failed once, and not when it was asked again."""
-    verdicts = {entry["verdict"] for entry in run["verdicts"]}
-    return Verdict.FLAKY in verdicts and not verdicts & {Verdict.FAIL, Verdict.ERROR}
+def may_be_chance(run: Mapping[str, Any]) -> bool:
+    """Whether all that keeps a bot from conforming is that it failed once, and not when it was asked again, or that it was late.
+
+    Both may be a busy machine's doing: a job has what the games leave of the processors.
+    """
+    broken = [entry for entry in run["verdicts"] if entry["verdict"] in (Verdict.FLAKY, Verdict.FAIL, Verdict.ERROR)]
+    return bool(broken) and all(
+        entry["verdict"] == Verdict.FLAKY or (entry["witness"] or {}).get("fault") in _LATE for entry in broken
+    )
 
 
 def _verdict(code: CheckExit, run: Mapping[str, Any], findings: Sequence[Mapping[str, Any]]) -> str:

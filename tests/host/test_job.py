@@ -224,18 +224,32 @@ def test_a_job_that_is_done_again_begins_with_nothing(host: Host) -> None:
     assert done(host).sentence == "What was handed in is not kept any more: hand it in again."
 
 
-def test_a_bot_that_failed_once_and_not_again_is_checked_with_other_deals(host: Host) -> None:
+@pytest.mark.parametrize(
+    ("verdicts", "times"),
+    [
+        ([("PASS", ""), ("FLAKY", "")], 2),
+        ([("FLAKY", ""), ("FAIL", "TIMEOUT_MOVE")], 2),
+        ([("FLAKY", ""), ("FAIL", "ILLEGAL_ACTION")], 1),
+        ([("ERROR", "CRASH")], 1),
+    ],
+)
+def test_what_may_be_chance_or_a_busy_machine_is_checked_with_other_deals(
+    verdicts: list[tuple[str, str]], times: int, host: Host
+) -> None:
     asked: list[str] = []
+    facts = {"rule": "AF-TIME-001", "sentence": "", "reason": "", "hint": "", "breaches": 1, "level": "MUST"}
+    entries = [{**facts, "verdict": verdict, "witness": {"fault": fault, "file": ""}} for verdict, fault in verdicts]
 
-    def flaky(plan: Plan, outputs: Any) -> Any:
+    def twice(plan: Plan, outputs: Any) -> Any:
         asked.append(plan.seed)
         if len(asked) == 1:
-            return SimpleNamespace(run={"verdicts": [{"verdict": "FLAKY"}]}, exit_code=CheckExit.FAILS)
+            run = {"verdicts": entries, "stopped": "", "answers": 9, "log": ""}
+            return SimpleNamespace(run=run, exit_code=CheckExit.FAILS)
         return conforms(plan, outputs)
 
     host.hand_in({"bot.toml": MINE, "bot.py": GOOD})
-    assert done(host, run_check=flaky).state is VersionState.ACCEPTED
-    assert asked == ["1", "2"]
+    assert done(host, run_check=twice).state is (VersionState.ACCEPTED if times == 2 else VersionState.REFUSED)
+    assert asked == ["1", "2"][:times]
 
 
 def test_what_goes_wrong_on_our_side_says_nothing_of_the_bot(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
