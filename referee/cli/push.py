@@ -311,8 +311,13 @@ def _hand_in(
     screen.labelled(
         "handed in", f"as version {job.version}, job {job.id}" + ("" if new else ": the same files as before")
     )
-    screen.labelled("follow", plain_text(job.page, _URL), whole=True)
+    screen.labelled("follow", page_of(job, client), whole=True)
     return job, new, sent
+
+
+def page_of(job: FollowedJob, client: HostClient) -> str:
+    """Where a job can be seen: as the host says, for it may be known by another address."""
+    return plain_text(job.page, _URL) or f"{client.address.url}/jobs/{job.id}"
 
 
 def _follow(client: HostClient, job: FollowedJob, screen: Screen) -> FollowedJob:
@@ -323,11 +328,11 @@ def _follow(client: HostClient, job: FollowedJob, screen: Screen) -> FollowedJob
             shown = _progress(now, shown, screen)
     except KeyboardInterrupt:
         screen.trouble(
-            f"interrupted. The job goes on; follow it at {plain_text(job.page, _URL)}, or push the same files again."
+            f"interrupted. The job goes on; follow it at {page_of(job, client)}, or push the same files again."
         )
         raise typer.Exit(INTERRUPTED) from None
     except HostRequestError as error:
-        told = f"{error}. The job goes on; follow it at {plain_text(job.page, _URL)}"
+        told = f"{error}. The job goes on; follow it at {page_of(job, client)}"
         raise HostRequestError(told, status=error.status, ours=error.ours) from None
     for text, style in verdict_lines(now):
         screen.line(text, style, whole=text.startswith(_COPIED))

@@ -20,6 +20,7 @@ from typing import Final
 
 from referee.host.archive import DEEPEST, LONGEST_NAME, LONGEST_PATH, MOST_BYTES, MOST_ENTRIES
 from referee.host.gitignore import IgnorePattern, is_ignored, read_gitignore
+from referee.league.definition.shipped import shipped_folder
 from referee.league.entrants.bot_digest import PRODUCTS, TRACES
 from referee.league.entrants.bot_source import BotSource
 
@@ -107,6 +108,7 @@ def packing_of(source: BotSource, *, token_file: Path | None = None) -> Packing:
 
     A bot of one file gets a ``bot.toml`` of its own, for a host takes folders alone.
     """
+    _refuse_compiled_sample(source)
     files, left_out = _of_one_file(source) if source.only else _of_a_folder(source, token_file)
     files.sort(key=lambda file: os.fsencode(file.name))
     _check_names(files)
@@ -157,6 +159,18 @@ def _content(file: PackedFile, left: int) -> bytes:
             f"{_shown(file.name)} has grown while it was read; wait until nothing writes to the bot's folder"
         )
     return content
+
+
+def _refuse_compiled_sample(source: BotSource) -> None:
+    """Samples of compiled languages share files beside their folders, which no host has."""
+    samples = shipped_folder("sample_bots").resolve()
+    folder = source.folder.resolve()
+    if source.build and folder.is_relative_to(samples):
+        language = folder.relative_to(samples).parts[0]
+        raise PackingError(
+            f"the sample {source.name} is built with files outside its folder; make a bot of your own of it, and push that: "
+            f"referee new {language} mybot"
+        )
 
 
 def _of_one_file(source: BotSource) -> tuple[list[PackedFile], list[LeftOut]]:

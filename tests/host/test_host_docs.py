@@ -75,7 +75,7 @@ def test_the_words_of_a_job_are_those_that_push_prints() -> None:
     printed = {progress_line(usual).split()[0]}
     printed |= {
         progress_line(replace(usual, state=JobState.RUNNING, stage=stage)).split()[0]
-        for stage in ("unpack", "build", "check")
+        for stage in ("begins", "unpack", "build", "check")
     }
     endings = [
         replace(usual, state=JobState.DONE, verdict=verdict) for verdict in VersionState if verdict != "withdrawn"

@@ -24,6 +24,7 @@ from referee.host.packing import (
     packing_of,
     write_archive,
 )
+from referee.league.definition.shipped import shipped_folder
 from referee.league.entrants.bot_source import find_bot
 
 BOT = 'name = "mine"\nversion = "1"\nrun = ["python", "bot.py"]\n'
@@ -193,6 +194,11 @@ def test_a_sample_bot_is_sent_whole(tmp_path: Path) -> None:
     write_archive(packing_of(source), tmp_path / "sent.zip")
     unpack(tmp_path / "sent.zip", tmp_path / "there")
     assert find_bot("there", tmp_path).digest == source.digest
+
+
+def test_a_sample_that_shares_files_with_others_is_not_sent_without_them(tmp_path: Path) -> None:
+    with pytest.raises(PackingError, match="referee new go mybot"):
+        packing_of(find_bot(str(shipped_folder("sample_bots") / "go" / "careful"), tmp_path))
 
 
 def test_a_link_is_sent_as_what_it_leads_to_and_one_to_nothing_is_left_out(tmp_path: Path) -> None:

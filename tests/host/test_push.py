@@ -1,7 +1,9 @@
 """``referee push``: what somebody sees who hands a bot in, and the code that a program gets."""
 
+import io
 import json
 import os
+import re
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -20,6 +22,7 @@ import referee.cli.push as command
 from referee import __version__
 from referee.cli import app, register
 from referee.cli.exits import DONE, FAILED, INTERRUPTED, NO_VERDICT, USAGE
+from referee.cli.lines import Lines
 from referee.host.client import HostClient
 from referee.league.definition.definition import parse_definition
 from tests.program import Started
@@ -228,6 +231,24 @@ def test_the_same_files_are_recognised_and_a_job_that_the_host_failed_is_done_ag
     assert done.exit_code == DONE
     assert "POST /api/v1/jobs/7/again" in host.asked
     assert "GET /api/v1/jobs/8/events" in host.asked
+
+
+def test_on_a_terminal_a_bar_shows_what_has_gone(bot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = io.StringIO()
+    monkeypatch.setattr(command, "messages", lambda: Lines(file=shown, force_terminal=True, width=100))
+    assert push(monkeypatch, StandIn(job()), "mine", *TO, "--no-follow").exit_code == DONE
+    assert re.search(r"sending .*\b(\d+)/\1 bytes", re.sub(r"\x1b\[[\d;?]*[a-zA-Z]", "", shown.getvalue()))
+    monkeypatch.setenv("REFEREE_TOKEN", TOKEN)
+    shown.truncate(0)
+    assert push(monkeypatch, StandIn(job()), "mine", *TO, "--no-follow", "--output", "plain").exit_code == DONE
+    assert shown.getvalue().strip("\0") == ""
+
+
+def test_where_a_host_does_not_say_where_its_page_is_it_is_below_its_address(
+    bot: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = push(monkeypatch, StandIn(job(page="")), "mine", *TO, "--no-follow")
+    assert "follow    https://pitch.test/jobs/7" in done.stdout
 
 
 def test_no_follow_ends_when_it_is_handed_in(bot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
