@@ -56,6 +56,7 @@ LONGEST: Final = (
     "tests/league/test_cluster.py",
     "tests/verification/",
     "tests/cli/test_hostile.py",
+    "tests/host/test_host_end_to_end.py",
 )
 """Where the long tests are, the longest first: begun last, one of them would run alone beside idle cores."""
 

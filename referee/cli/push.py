@@ -38,6 +38,7 @@ _TOKEN_BYTES: Final = 1024
 _URL: Final = 2000
 _LOG_LINES: Final = 40
 _SHOWN_RULES: Final = 10
+_MOST_RULES: Final = 60
 _NAMED: Final = 8
 _FAILURES: Final = Path("failures")
 _REPLAY: Final = "  replay  "
@@ -367,8 +368,10 @@ def verdict_lines(job: FollowedJob) -> Iterator[tuple[str, str]]:
         yield f"no verdict  {plain_text(job.sentence, 600)}", "bold yellow"
         yield "            That says nothing of the bot: push it again, or tell the organiser.", ""
         return
-    for number, finding in enumerate(job.findings):
+    for number, finding in enumerate(job.findings[:_MOST_RULES]):
         yield from _finding_lines(finding, short=number >= _SHOWN_RULES)
+    if len(job.findings) > _MOST_RULES:
+        yield f"and {len(job.findings) - _MOST_RULES} more", "bold red"
     if job.verdict is VersionState.REFUSED and not job.findings and job.log.strip():
         yield "", ""
         yield "The end of what it printed:", "bold"

@@ -10,10 +10,11 @@ import yaml
 from referee.cli.exits import EXIT_CODES
 from referee.cli.push import progress_line, verdict_lines
 from referee.host.archive import MOST_BYTES, MOST_ENTRIES, MOST_RATIO
-from referee.host.client import FollowedJob
+from referee.host.client import QUIET_S, FollowedJob
 from referee.host.packing import _looks_secret
 from referee.host.rows import JobState, VersionState
 from referee.host.store import _SECRET_BYTES
+from referee.host.web.events import KEEP_ALIVE_S
 from referee.host.web.routes import API, OTHERS
 from referee.league.definition.fields import HostSection
 
@@ -58,6 +59,12 @@ def test_the_proxies_take_what_a_host_takes() -> None:
     assert all(int(caddy or nginx) * 10**6 > most for caddy, nginx in sizes)
     assert PAGE.count(f"reverse_proxy {HostSection().address}") == 1
     assert PAGE.count(f"proxy_pass http://{HostSection().address};") == 1
+
+
+def test_a_sign_of_life_comes_before_anybody_gives_up() -> None:
+    assert f"every {KEEP_ALIVE_S:.0f} seconds" in PAGE
+    (timeout,) = re.findall(r"proxy_read_timeout (\d+)s;", PAGE)
+    assert min(int(timeout), QUIET_S) >= 2 * KEEP_ALIVE_S
 
 
 def test_the_exit_codes_of_push_are_those_of_the_list() -> None:

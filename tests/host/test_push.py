@@ -188,6 +188,15 @@ refused   It breaks 2 rules.
     )
 
 
+def test_however_many_rules_a_host_says_are_broken_they_fit_on_a_screen_or_two(
+    bot: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host = StandIn(job(), over("refused", "It breaks many rules.", findings=[FINDING] * 500))
+    done = push(monkeypatch, host, "mine", *TO)
+    assert "and 440 more" in done.stdout
+    assert len(done.stdout.splitlines()) < 150
+
+
 def test_the_end_of_a_build_that_failed_is_told_and_is_harmless(bot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log = "\n".join([*map(str, range(100)), "\x1b[2Jmake: *** [all] Error 2"])
     done = push(monkeypatch, StandIn(job(), over("refused", "Its build failed.", log=log)), "mine", *TO)
