@@ -4,7 +4,6 @@ Everything that it has to say goes to the error stream, a line each that begins 
 standard input is a pipe that nobody writes to: when that ends, so has the supervisor, however that came, and the part ends too.
 """
 
-import importlib
 import json
 import logging
 import os
@@ -53,8 +52,9 @@ def _serving(name: str, options: dict[str, object]) -> Callable[[HostHome, threa
 
         return lambda home, stop: serve(home, stop, lambda address: _tell_address(home, address))
     if name == "jobs":
-        serving: Callable[[HostHome, threading.Event], None] = importlib.import_module("referee.host.jobs").serve
-        return serving
+        from referee.host.jobs import serve as serve_jobs
+
+        return serve_jobs
     from referee.host.engine import EngineOptions, play
 
     made = EngineOptions(**options)  # type: ignore[arg-type]  # our own supervisor wrote it
