@@ -57,6 +57,9 @@ LEASE_SECONDS: Final = 60.0
 PAUSE_SECONDS: Final = 10.0
 """After a failure of ours, before a job is done again."""
 
+REMOVAL_SECONDS: Final = 600.0
+"""What builds leave may be ten thousands of files, and the disk may be busy."""
+
 SEEDS: Final = ("1", "2")
 """A bot that failed only now and then, or was late, is checked once more with other deals: what comes back is the bot's."""
 
@@ -149,7 +152,7 @@ class JobWork:
             try:
                 outcome = self._outcome()
             except Refusal as refusal:
-                remove_folder(self._folder)
+                remove(self._folder)
                 log = refusal.log or self._log
                 outcome = self._of(VersionState.REFUSED, str(refusal), findings=refusal.findings, log=log)
             self._end(outcome)
@@ -216,7 +219,7 @@ class JobWork:
     def _unpack(self) -> None:
         """The folder, from the archive alone. Raises ``Refusal``."""
         archive = self._home.archive(self._store.version(self._job.version).archive)
-        remove_folder(self._folder)
+        remove(self._folder)
         if self._folder.exists():
             raise OSError(f"{self._folder} cannot be removed")
         if not archive.exists():
@@ -270,7 +273,7 @@ class JobWork:
         if outcome.failure:
             raise Refusal(f"It could not be built: {harmless(outcome.failure).strip().rstrip('.')}.")
         if not uses_build_home(self._folder, source):
-            remove_folder(self._folder / BUILD_HOME)
+            remove(self._folder / BUILD_HOME)
 
     def _examine(self, definition: Definition, source: BotSource, sandbox: SandboxKind) -> None:
         """Checks the bot under the ladder's rules. Raises ``Refusal`` with the findings if it does not conform."""
@@ -414,7 +417,7 @@ def remove_products(folder: Path) -> None:
     """Removes the folders that builds write to: they are no part of a bot's digest, so they come from its build alone."""
     found = [path for path, state in _all_in(folder) if stat.S_ISDIR(state.st_mode) and path.name in PRODUCTS]
     for path in found:
-        remove_folder(path)
+        remove(path)
 
 
 def uses_build_home(folder: Path, source: BotSource) -> bool:
@@ -424,6 +427,11 @@ def uses_build_home(folder: Path, source: BotSource) -> bool:
         return True
     links = (path for path, state in _all_in(folder, passed_over=BUILD_HOME) if stat.S_ISLNK(state.st_mode))
     return any(f"{os.path.realpath(link)}/".startswith(f"{home}/") for link in links)
+
+
+def remove(place: Path) -> None:
+    """Removes a folder or a file, whatever a build has put there; no link is followed. What cannot be removed is left for the sweep."""
+    remove_folder(place, REMOVAL_SECONDS)
 
 
 def size_of(folder: Path) -> int:
@@ -473,7 +481,7 @@ def _alone_in(folder: Path) -> Iterator[None]:
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
         for entry in list(folder.iterdir()):
-            remove_folder(entry)
+            remove(entry)
         yield
     finally:
         os.close(handle)

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Final
 
 from referee.host.home import HostHome
-from referee.host.job import LEASE_SECONDS, MOST_BUILT_BYTES, PAUSE_SECONDS, SECONDS, JobExit, size_of
+from referee.host.job import LEASE_SECONDS, MOST_BUILT_BYTES, PAUSE_SECONDS, SECONDS, JobExit, remove, size_of
 from referee.host.rows import Job, VersionState
 from referee.host.store import HostStore
 from referee.league.definition.definition import load_definition
@@ -28,7 +28,6 @@ from referee.league.definition.fields import HostSection
 from referee.league.definition.problems import ProblemsError
 from referee.sandbox.orphans import end_orphans
 from referee.sandbox.process_tree import adopt_orphans
-from referee.sandbox.temporary_folder import remove_folder
 
 MOST_CHECK_SECONDS: Final = 1800.0
 """What unpacking and checking may take together. A check takes a few seconds of a processor; a slow bot more."""
@@ -146,7 +145,7 @@ class Lane:
     def _do(self, job: Job) -> None:
         """Has a job done, and looks after its process. When this returns or raises, nothing of it is left."""
         place = self._home.findings(job.id).with_suffix(".tmp").absolute()
-        remove_folder(place)  # of an attempt that was killed, and its worker too
+        remove(place)  # of an attempt that was killed, and its worker too
         place.mkdir(mode=0o700)
         child = self._start(job, place)
         try:
@@ -156,7 +155,7 @@ class Lane:
             child.wait()
             if child.returncode:
                 end_orphans()  # its bots and builds, if it was killed
-            remove_folder(place)
+            remove(place)
         if self._stop.is_set() and child.returncode < 0:
             self._store.give_back(job)
         elif why:
@@ -213,7 +212,7 @@ class Lane:
             self._store.finish(job, VersionState.REFUSED, sentence, now)
         else:
             self._store.failed(job, why, now, self._options.pause)
-        remove_folder(folder)
+        remove(folder)
 
 
 def sweep(home: HostHome, store: HostStore, now: float, days: float = KEPT_DAYS) -> None:
@@ -232,21 +231,21 @@ def _sweep(home: HostHome, store: HostStore, now: float, before: float) -> None:
     old = {one.id for one in versions if one.state in over and one.created < before}
     needed = {one.archive for one in versions if one.id not in old}
     for number in old:
-        remove_folder(home.bot(number))
+        remove(home.bot(number))
     known = {one.id for one in versions}
     for path in _entries(home.bot(0).parent):
         name = path.name.removeprefix(".").removesuffix(".part")
         if name.isdigit() and int(name) not in known and _is_older(path, now - _UNKNOWN_UPLOAD_SECONDS):
-            remove_folder(path)
+            remove(path)
     for path in _entries(home.archive("").parent):
         known_once = {one.archive for one in versions}
         limit = before if path.stem in known_once else now - _UNKNOWN_UPLOAD_SECONDS
         if path.stem not in needed and _is_older(path, limit):
-            remove_folder(path)
+            remove(path)
     ended = {one.id for one in store.jobs(most=1_000_000) if one.ended is not None and one.ended < before}
     for path in _entries(home.findings(0).parent):
         if path.stem.isdigit() and int(path.stem) in ended:
-            remove_folder(path)
+            remove(path)
 
 
 def _entries(folder: Path) -> list[Path]:
