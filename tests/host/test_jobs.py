@@ -164,6 +164,19 @@ def test_a_stop_gives_the_job_back_at_once_and_however_often_that_does_not_count
     assert host.lease().attempt == MOST_ATTEMPTS + 2
 
 
+def test_two_jobs_are_done_at_once_where_there_are_processors_for_it(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for processors, at_once in ((1, 1), (3, 1), (4, 2), (64, 2)):
+        monkeypatch.setattr(os, "sched_getaffinity", lambda _, count=processors: set(range(count)))
+        assert jobs._at_once() == at_once
+    monkeypatch.undo()
+    two = [host.hand_in({"bot.toml": BUILDS, "bot.py": GOOD, "make.sh": "sleep 600\n"}, bot) for bot in ("a", "b")]
+    with serving(host, JobOptions(check_seconds=0, at_once=2)):
+        until(lambda: [host.store.job(one.id).stage for one in two] == ["build", "build"])
+    assert [host.store.job(one.id).state for one in two] == [JobState.WAITING] * 2
+
+
 def test_the_lease_is_kept_while_the_process_of_a_job_lives(host: Host) -> None:
     def left() -> float:
         with sqlite3.connect(host.home.store) as db:
