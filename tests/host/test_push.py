@@ -5,6 +5,7 @@ import json
 import os
 import re
 import signal
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -25,7 +26,8 @@ from referee.cli.exits import DONE, FAILED, INTERRUPTED, NO_VERDICT, USAGE
 from referee.cli.lines import Lines
 from referee.host.client import HostClient
 from referee.league.definition.definition import parse_definition
-from tests.program import Started
+from tests.program import Started, run
+from tests.tls import write_pair
 
 TOKEN = "referee_0123456789"
 LADDER = """
@@ -458,8 +460,11 @@ def test_a_ladder_that_this_version_does_not_know_cannot_be_checked_for(
 
 
 @contextmanager
-def served(waits: threading.Event) -> Iterator[str]:
-    """A host at an address of this machine, whose job never ends. ``waits`` is set when somebody follows it."""
+def served(waits: threading.Event, certificate: tuple[str, str] | None = None) -> Iterator[str]:
+    """A host at an address of this machine, whose job never ends. ``waits`` is set when somebody follows it.
+
+    ``certificate``: the files of it and of its key, for a host behind TLS.
+    """
     ending = threading.Event()
 
     class Handler(BaseHTTPRequestHandler):
@@ -490,10 +495,14 @@ def served(waits: threading.Event) -> Iterator[str]:
             pass
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        if certificate is not None:
+            tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            tls.load_cert_chain(*certificate)
+            server.socket = tls.wrap_socket(server.socket, server_side=True)
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         try:
-            yield f"http://127.0.0.1:{server.server_address[1]}"
+            yield f"http{'s' if certificate else ''}://127.0.0.1:{server.server_address[1]}"
         finally:
             ending.set()
             server.shutdown()
@@ -511,3 +520,22 @@ def test_ctrl_c_while_following_says_that_the_job_goes_on_and_where(bot: Path) -
     assert "handed in as version 3, job 7" in printed
     assert "The job goes on; follow it at https://pitch.test/jobs/7" in complained
     assert "Traceback" not in complained
+
+
+def test_a_certificate_is_trusted_only_when_its_file_is_named(bot: Path) -> None:
+    certificate = write_pair(bot.parent)
+    words = ["push", "mine", "--no-follow", "--to"]
+    with served(threading.Event(), certificate) as url:
+        refused = run(bot.parent, [*words, url], REFEREE_TOKEN=TOKEN)
+        assert refused.returncode == NO_VERDICT
+        assert "is not to be trusted (self-signed certificate)" in refused.stderr
+        assert "SSL_CERT_FILE" in refused.stderr
+        trusted = run(bot.parent, [*words, url], REFEREE_TOKEN=TOKEN, SSL_CERT_FILE=certificate[0])
+        assert (trusted.returncode, trusted.stderr) == (DONE, "")
+    with served(threading.Event()) as url:
+        spoken = run(bot.parent, [*words, url.replace("http:", "https:")], REFEREE_TOKEN=TOKEN)
+        assert spoken.returncode == NO_VERDICT
+        assert "does not speak TLS as it should" in spoken.stderr
+    gone = run(bot.parent, [*words, url], REFEREE_TOKEN=TOKEN)
+    assert gone.returncode == NO_VERDICT
+    assert "cannot be reached (Connection refused)" in gone.stderr
