@@ -49,6 +49,9 @@ def test_the_wheel_holds_the_package_and_nothing_compiled(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     modules = [path.relative_to(ROOT).as_posix() for path in (ROOT / "referee").rglob("*.py")]
     assert names.issuperset({*modules, "referee/py.typed"})
+    pages = [path.relative_to(ROOT).as_posix() for path in (ROOT / "referee").glob("**/templates/*")]
+    assert len(pages) > 30
+    assert names.issuperset(pages)
     assert not [name for name in names if name.endswith((".pyc", ".sqlite")) or name.startswith(("tests", "docs"))]
 
 

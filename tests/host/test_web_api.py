@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 
 from referee.host.rows import VersionState
-from referee.host.web.limits import Places, RateLimit, TooOftenError
+from referee.host.web.limits import Places, RateLimit, RecentPages, TooOftenError
 from referee.host.web.openapi import SCHEMAS, description
 from referee.host.web.routes import API
 from tests.host.sites import MadeSite, made_site
@@ -333,3 +333,19 @@ def test_places_are_counted_in_all_and_by_key() -> None:
     places.leave("a")
     places.take("c")
     assert places.taken == 2
+
+
+def test_a_page_that_takes_long_is_made_once_while_it_is_asked_for() -> None:
+    made: list[int] = []
+
+    def make(number: int) -> str:
+        made.append(number)
+        return f"page {number}"
+
+    pages = RecentPages(2)
+    for number in (1, 1, 2, 1, 3, 1, 2):
+        assert pages.page(number, lambda number=number: make(number)) == f"page {number}"  # type: ignore[misc]
+    assert made == [1, 2, 3, 2]
+    with pytest.raises(KeyError):
+        pages.page(9, lambda: {}["no"])
+    assert pages.page(9, lambda: "whole") == "whole"

@@ -308,7 +308,8 @@ def _against_line(other: str, difference: Estimate) -> AgainstLine:
 
 def _rulings(facts: ReportData) -> dict[str, tuple[RulingShown, ...]]:
     """The last rulings against each, of sets that are over: hands are no secret there."""
-    over = {game.number for game in facts.games if game.summary["set"] in facts.closed_ids}
+    closed = facts.closed_ids
+    over = {game.number for game in facts.games if game.summary["set"] in closed}
     found: defaultdict[str, list[RulingShown]] = defaultdict(list)
     for line in reversed(facts.rulings):
         kept = found[line["entrant"]]

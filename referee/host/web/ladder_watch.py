@@ -19,7 +19,9 @@ from referee.league.store.schema import NoLeagueError
 _LOG: Final = logging.getLogger("referee.host.web")
 _EVERY_S: Final = 1.0
 """How often the file is looked at, at most."""
-_REST: Final = 3
+_LOOKS: Final = 0.05
+"""What part of the time looks may take."""
+_REST: Final = 1
 """Standings that took so many seconds are worked out again after so many times that."""
 
 
@@ -36,6 +38,7 @@ class LadderWatch:
         self._lock = threading.RLock()
         self._seen: tuple[object, ...] = ()
         self._looked = float("-inf")
+        self._look_took_s = 0.0
         self._rest_until = float("-inf")
         self._look: Future[None] | None = None
         self._work: Future[Board] | None = None
@@ -52,7 +55,7 @@ class LadderWatch:
             tick = self._ticks()
             if self._closed or (self._look is not None and not self._look.done()):
                 return
-            if tick - self._looked < _EVERY_S and not at_once:
+            if tick - self._looked < max(_EVERY_S, self._look_took_s / _LOOKS) and not at_once:
                 return
             self._looked = tick
             signature = self._signature()
@@ -103,6 +106,7 @@ class LadderWatch:
         return tuple(found)
 
     def _look_again(self) -> None:
+        begun = time.thread_time()
         try:
             now = look_at(self._path)
         except NoLeagueError:
@@ -113,6 +117,7 @@ class LadderWatch:
             return
         with self._lock:
             self.now, self.fault = now, ""
+            self._look_took_s = time.thread_time() - begun
             self.changes += 1
             self._work_if_due()
 

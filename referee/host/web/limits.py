@@ -58,6 +58,35 @@ class RateLimit:
             raise TooOftenError(self._what, (1 - left) / self._rate)
 
 
+class RecentPages:
+    """Pages that take long to make, and never change: the last ones that were asked for. May be used by several threads."""
+
+    def __init__(self, most: int = 64) -> None:
+        self._most, self._pages = most, OrderedDict[int, str]()
+        self._lock = threading.Lock()
+        self._making = threading.Lock()
+
+    def page(self, number: int, make: Callable[[], str]) -> str:
+        """The page with that number; made if it is not there, one at a time. Raises what ``make`` does."""
+        if (found := self._found(number)) is not None:
+            return found
+        with self._making:
+            if (found := self._found(number)) is not None:
+                return found
+            made = make()
+            with self._lock:
+                self._pages[number] = made
+                if len(self._pages) > self._most:
+                    self._pages.popitem(last=False)
+            return made
+
+    def _found(self, number: int) -> str | None:
+        with self._lock:
+            if number in self._pages:
+                self._pages.move_to_end(number)
+            return self._pages.get(number)
+
+
 class Places:
     """So many at once in all, and so many of each key. May be used by several threads."""
 

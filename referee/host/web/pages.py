@@ -100,22 +100,26 @@ def rounds(request: Request) -> Response:
 def game(request: Request) -> Response:
     """The replay of a game, once its set is over: until then its hands are a secret."""
     site, number = site_of(request), number_in(request)
+    site.replays.take(request.state.address)
+    return shut_in(site.replay_pages.page(number, lambda: _replay(site, number)))
+
+
+def _replay(site: Site, number: int) -> str:
     try:
         with Store.read(site.home.ladder) as store:
-            league = read_league(store)
-            record = store.record(number)
-            row = store.game(number)
+            league, row = read_league(store), store.game(number)
             (its_set,) = store.sets_of([row.summary["set"]]).values()
-            over = is_ladder(league) and its_set.state != "OPEN"
+            if not is_ladder(league) or its_set.state == "OPEN":
+                raise NotAllowedError(
+                    409,
+                    "This game can be seen when all games of its set are over: they are played with the same packs.",
+                )
+            record = store.record(number)
     except NoGameError:
         raise NotAllowedError(404, "There is no such game.") from None
     except (StoreError, LeagueError):
         raise NotAllowedError(404, "There is no such game yet.") from None
-    if not over:
-        raise NotAllowedError(
-            409, "This game can be seen when all games of its set are over: they are played with the same packs."
-        )
-    return shut_in(replay_page(record, number))
+    return replay_page(record, number)
 
 
 def shut_in(text: str | bytes) -> Response:

@@ -16,7 +16,7 @@ from referee.host.rows import JobState, Owner, Token
 from referee.host.store import HostStore, NotAllowedError
 from referee.host.web.closed_rounds import ClosedRounds
 from referee.host.web.ladder_watch import LadderWatch
-from referee.host.web.limits import Places, RateLimit
+from referee.host.web.limits import Places, RateLimit, RecentPages
 from referee.host.web.metrics import Figures, SiteMetrics
 from referee.host.web.sessions import COOKIE, Session, Sessions
 from referee.league.definition.definition import Definition
@@ -33,6 +33,7 @@ _MOST_WATCHERS_OF_AN_ADDRESS: Final = 20
 _LOGINS_A_MINUTE: Final = 20
 _NEWCOMERS_AN_HOUR: Final = 60
 _EXPORTS_AN_HOUR: Final = 60
+_REPLAYS_A_MINUTE: Final = 60
 _REQUESTS_A_MINUTE: Final = 6000
 
 
@@ -72,6 +73,8 @@ class Site:
     requests: RateLimit = field(init=False)
     newcomers: RateLimit = field(init=False)
     exports: RateLimit = field(init=False)
+    replays: RateLimit = field(init=False)
+    replay_pages: RecentPages = field(default_factory=RecentPages)
     uploads: RateLimit = field(init=False)
     upload_places: Places = field(init=False)
     watcher_places: Places = field(init=False)
@@ -96,6 +99,12 @@ class Site:
             3600,
             self.ticks,
             "The closed rounds were fetched often from your address; try again later.",
+        )
+        self.replays = RateLimit(
+            _REPLAYS_A_MINUTE,
+            60,
+            self.ticks,
+            "Many games were looked at from your address; wait a moment, and try again.",
         )
         self.requests = RateLimit(
             _REQUESTS_A_MINUTE, 60, self.ticks, "Too many requests from your address; wait a moment, and try again."
