@@ -66,6 +66,9 @@ SEEDS: Final = ("1", "2")
 MOST_FINDINGS: Final = 40
 """Broken rules that are told, the gravest first."""
 
+MOST_TEXT: Final = 2000
+"""Characters of a sentence: a bot may have put words of its own into it."""
+
 MOST_BUILT: Final = 200_000
 """Files and folders of a bot with all that its build has made."""
 
@@ -193,7 +196,6 @@ class JobWork:
         if source.build:
             self._stage("build")
             self._build(source, host, sandbox)
-        settle(self._folder)
         try:
             self._digest = handed_in(definition, self._folder, self._job.bot).digest
         except BotSourceError as error:
@@ -272,6 +274,7 @@ class JobWork:
         self._log = self._without_place(outcome.words)
         if outcome.failure:
             raise Refusal(f"It could not be built: {harmless(outcome.failure).strip().rstrip('.')}.")
+        settle(self._folder)
         if not uses_build_home(self._folder, source):
             remove(self._folder / BUILD_HOME)
 
@@ -348,11 +351,11 @@ def finding_of(entry: Mapping[str, Any]) -> dict[str, Any]:
         hint = f"It said: {said}"
     return {
         "rule": entry["rule"],
-        "sentence": harmless(f"{entry['sentence']} {what}".strip()),
+        "sentence": harmless(f"{entry['sentence']} {what}".strip())[:MOST_TEXT],
         "times": entry["breaches"],
         "witness": witness.get("file", ""),
         "page": "",
-        "hint": harmless(hint),
+        "hint": harmless(hint)[:MOST_TEXT],
     }
 
 
@@ -434,13 +437,15 @@ def remove(place: Path) -> None:
     remove_folder(place, REMOVAL_SECONDS)
 
 
-def size_of(folder: Path) -> int:
-    """The bytes that a folder takes of the disk with all that can be seen of it; 0 if it is not there."""
-    size = 0
+def is_too_large(folder: Path, most: int) -> bool:
+    """Whether a folder takes more than so many bytes of the disk, or holds more files than a bot may. What cannot be seen does not count."""
+    count = size = 0
     with suppress(OSError):
         for _, state in _all_in(folder):
-            size += state.st_blocks * 512
-    return size
+            count, size = count + 1, size + state.st_blocks * 512
+            if count > MOST_BUILT or size > most:
+                return True
+    return False
 
 
 def _all_in(folder: Path, passed_over: str = "") -> Iterator[tuple[Path, os.stat_result]]:

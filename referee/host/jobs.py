@@ -8,7 +8,6 @@ out is held against a bot: a process that dies is our fault, and after three att
 import fcntl
 import logging
 import os
-import shutil
 import subprocess
 import sys
 import threading
@@ -20,7 +19,16 @@ from pathlib import Path
 from typing import Final
 
 from referee.host.home import HostHome
-from referee.host.job import LEASE_SECONDS, MOST_BUILT_BYTES, PAUSE_SECONDS, SECONDS, JobExit, remove, size_of
+from referee.host.job import (
+    LEASE_SECONDS,
+    MOST_BUILT,
+    MOST_BUILT_BYTES,
+    PAUSE_SECONDS,
+    SECONDS,
+    JobExit,
+    is_too_large,
+    remove,
+)
 from referee.host.rows import Job, VersionState
 from referee.host.store import HostStore
 from referee.league.definition.definition import load_definition
@@ -37,6 +45,9 @@ KEPT_DAYS: Final = 14.0
 
 LEAST_FREE: Final = 512 << 20
 """Bytes that have to be free on the host's disk: else jobs wait, and what is building is ended."""
+
+LEAST_FREE_FILES: Final = 20_000
+"""Files that the disk has to have room for."""
 
 _TWO_AT_ONCE: Final = 4
 _SWEEP_SECONDS: Final = 3600.0
@@ -198,7 +209,9 @@ class Lane:
             return float(HostSection().build_s)  # the job itself says what is wrong
 
     def _has_room(self) -> bool:
-        return shutil.disk_usage(self._home.folder).free >= LEAST_FREE
+        disk = os.statvfs(self._home.folder)
+        few_files = disk.f_files and disk.f_favail < LEAST_FREE_FILES  # some file systems do not count them
+        return disk.f_bavail * disk.f_frsize >= LEAST_FREE and not few_files
 
     def _cut_short(self, job: Job, why: str) -> None:
         """A check that takes so long is a slow bot's, and so is what its build has written; anything else is our fault."""
@@ -207,8 +220,8 @@ class Lane:
         if late and stage.startswith("check"):
             sentence = f"{why}, and a check takes a few seconds of most bots: have it answer faster."
             self._store.finish(job, VersionState.REFUSED, sentence, now)
-        elif stage == "build" and size_of(folder) > MOST_BUILT_BYTES:
-            sentence = f"Its build has written more than {MOST_BUILT_BYTES >> 30} GiB: have it write less."
+        elif stage == "build" and is_too_large(folder, MOST_BUILT_BYTES):
+            sentence = f"Its build has written more than {MOST_BUILT_BYTES >> 30} GiB, or {MOST_BUILT:,} files: have it write less."
             self._store.finish(job, VersionState.REFUSED, sentence, now)
         else:
             self._store.failed(job, why, now, self._options.pause)

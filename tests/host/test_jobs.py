@@ -17,7 +17,7 @@ from typing import Final
 import pytest
 
 from referee.host import jobs
-from referee.host.job import JobExit, size_of
+from referee.host.job import JobExit, is_too_large
 from referee.host.jobs import LEAST_FREE, JobOptions, JobsError, Lane, serve, sweep
 from referee.host.rows import Job, JobState, VersionState
 from referee.host.schema import SCHEMA
@@ -219,13 +219,17 @@ def test_a_build_that_fills_the_disk_is_ended_and_refused_and_else_jobs_wait_for
     host: Host, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     free = [LEAST_FREE]
-    monkeypatch.setattr(jobs.shutil, "disk_usage", lambda _: SimpleNamespace(free=free[0]))
+
+    def disk(_: object) -> SimpleNamespace:
+        return SimpleNamespace(f_files=0, f_favail=0, f_bavail=free[0], f_frsize=1)
+
+    monkeypatch.setattr(os, "statvfs", disk)
     monkeypatch.setattr(jobs, "MOST_BUILT_BYTES", 1 << 20)
     fills = "dd if=/dev/zero of=full bs=1M count=2 2>/dev/null; sleep 600\n"
     handed = host.hand_in({"bot.toml": BUILDS, "bot.py": GOOD, "make.sh": fills})
     with serving(host):
         wait_for(host, handed, "build", 1)
-        until(lambda: size_of(host.home.bot(handed.version)) > 2 << 20)
+        until(lambda: is_too_large(host.home.bot(handed.version), 1 << 20))
         free[0] -= 1
         assert ended(host, handed).sentence.startswith("Its build has written more than ")
         assert host.store.version(handed.version).state is VersionState.REFUSED
@@ -233,6 +237,14 @@ def test_a_build_that_fills_the_disk_is_ended_and_refused_and_else_jobs_wait_for
         other = host.hand_in({"bot.py": GOOD}, "other")
         until(lambda: "jobs wait until there is room" in caplog.text)
     assert host.store.job(other.id).attempt == 0
+
+
+def test_a_disk_that_has_room_for_bytes_but_not_for_files_is_full(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    lane = Lane(host.home, host.store, threading.Event(), QUICK)
+    for total, left, room in ((0, 0, True), (1_000_000, 19_999, False), (1_000_000, 20_000, True)):
+        disk = SimpleNamespace(f_files=total, f_favail=left, f_bavail=LEAST_FREE, f_frsize=1)
+        monkeypatch.setattr(os, "statvfs", lambda _, disk=disk: disk)
+        assert lane._has_room() is room
 
 
 def test_without_a_sandbox_all_jobs_wait(host: Host) -> None:
