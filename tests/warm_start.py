@@ -1,4 +1,4 @@
-"""Python bots that start at once: forked from a process that has imported what bots import. For tests of the check and of leagues.
+"""Python bots that start at once: forked from a process that has imported what bots import. For tests of the check.
 
 What a bot imports takes most of its start, and the check of a faulty bot and both replays start it six times.
 A bot that is forked is like one that was launched: a process of its own, child of the referee, in its own session and
@@ -7,14 +7,12 @@ folder, with the same limits, environment, arguments and handles (tests/check/te
 """
 
 import atexit
-import contextlib
 import json
 import os
 import re
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -80,17 +78,6 @@ def spawn(name: str, start: Any, *, terminal: bool) -> tuple[Any, int]:
         return WarmBot(_server(variables, os.getpid()).start(job, into)), out
     finally:
         os.close(into)
-
-
-@contextlib.contextmanager
-def in_use() -> Iterator[None]:
-    """Python bots that are launched meanwhile, by this process and without a sandbox, start at once."""
-    before = launch._spawn
-    launch._spawn = spawn  # type: ignore[assignment]
-    try:
-        yield
-    finally:
-        launch._spawn = before
 
 
 def job_of(start: Any) -> dict[str, Any] | None:
