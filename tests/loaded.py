@@ -24,6 +24,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final
 
+from tests.program import without_roots_rights
+
 REQUEST: Final = 1 << 20
 """Bytes of the largest command line, with its environment, that a child reads."""
 
@@ -114,6 +116,8 @@ def become(asker: socket.socket) -> None:
         )
         setattr(sys, name, new)
         setattr(sys, f"__{name}__", new)
+    if wanted["ordinary"]:
+        without_roots_rights()
     os.environ.clear()
     os.environ.update(wanted["environment"])
     os.chdir(wanted["folder"])

@@ -30,25 +30,36 @@ LAST: Final = "from referee.bot import run\nrun(lambda turn: turn.legal[-1])\n"
 
 _DROP_FROM_BOUNDING_SET: Final = 24  # PR_CAPBSET_DROP
 _MAY_READ_ALL: Final = (1, 2)  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
+_CAPABILITIES_3: Final = 0x20080522  # _LINUX_CAPABILITY_VERSION_3
 
 
 def without_roots_rights() -> None:
-    """In a child, before its program: it may read and write what its user may, though that be root. For ``preexec_fn``."""
-    if sys.platform == "linux" and os.geteuid() == 0:
-        for right in _MAY_READ_ALL:
-            if ctypes.CDLL(None, use_errno=True).prctl(_DROP_FROM_BOUNDING_SET, right, 0, 0, 0):
-                raise OSError(ctypes.get_errno(), "root's right to read everything cannot be given up")
+    """From now on this process, and what it starts, may read and write what its user may, though that be root."""
+    if sys.platform != "linux" or os.geteuid() != 0:
+        return
+    libc = ctypes.CDLL(None, use_errno=True)
+    header = (ctypes.c_uint32 * 2)(_CAPABILITIES_3, 0)
+    rights = (ctypes.c_uint32 * 6)()  # effective, permitted, inheritable; then the same of those with higher numbers
+    failed = any(libc.prctl(_DROP_FROM_BOUNDING_SET, right, 0, 0, 0) for right in _MAY_READ_ALL)
+    failed = failed or libc.capget(header, rights)
+    for place in range(3):
+        rights[place] &= ~sum(1 << right for right in _MAY_READ_ALL)
+    if failed or libc.capset(header, rights):
+        raise OSError(ctypes.get_errno(), "root's right to read everything cannot be given up")
 
 
-def referee(folder: Path, *arguments: str, text: str = "", ordinary: bool = False) -> subprocess.CompletedProcess[str]:
+def referee(
+    folder: Path, *arguments: str, text: str = "", ordinary: bool = False, forked: bool = True
+) -> subprocess.CompletedProcess[str]:
     """Runs ``referee ARGUMENTS`` there, with ``text`` on its standard input, on a screen wide enough to wrap little.
 
     It is a process of its own, with its own folder, streams, environment and exit code; but one that finds its modules
-    loaded, for it is forked from one that has them all. How the program starts is for tests that run `REFEREE`.
+    loaded, for it is forked from one that has them all, unless it is not to be ``forked``. How the program starts is
+    for tests that run `REFEREE`.
 
-    ``ordinary``: what its user has no right to read, it cannot read, though that be root. This one is not forked.
+    ``ordinary``: what its user has no right to read, it cannot read, though that be root.
     """
-    if ordinary:
+    if not forked:
         return subprocess.run(
             [*REFEREE, *arguments],
             cwd=folder,
@@ -58,14 +69,16 @@ def referee(folder: Path, *arguments: str, text: str = "", ordinary: bool = Fals
             timeout=PATIENCE,
             check=False,
             env={**os.environ, "COLUMNS": "300"},
-            preexec_fn=without_roots_rights,
+            preexec_fn=without_roots_rights if ordinary else None,
         )
-    return run(folder, arguments, text)
+    return run(folder, arguments, text, ordinary=ordinary)
 
 
-def run(folder: Path, words: Sequence[str], text: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+def run(
+    folder: Path, words: Sequence[str], text: str = "", *, ordinary: bool = False, **environment: str
+) -> subprocess.CompletedProcess[str]:
     """Runs ``referee WORDS`` there, with these variables besides ours, and with ``text`` on its standard input."""
-    started = Started(folder, words, text, **environment)
+    started = Started(folder, words, text, ordinary=ordinary, **environment)
     printed, complained = started.communicate()
     code = started.returncode
     assert code is not None
@@ -76,7 +89,9 @@ def run(folder: Path, words: Sequence[str], text: str = "", **environment: str) 
 class Started:
     """A command line that runs, as `subprocess.Popen` has it: in a child of a process that has loaded the program."""
 
-    def __init__(self, folder: Path, words: Sequence[str], text: str = "", **environment: str) -> None:
+    def __init__(
+        self, folder: Path, words: Sequence[str], text: str = "", *, ordinary: bool = False, **environment: str
+    ) -> None:
         self.returncode: int | None = None
         self._line, given = socket.socketpair()
         with given:
@@ -86,7 +101,7 @@ class Started:
         out, stdout = os.pipe()
         error, stderr = os.pipe()
         environment = os.environ | {"COLUMNS": "300"} | environment
-        wanted = {"words": list(words), "folder": str(folder), "environment": environment}
+        wanted = {"words": list(words), "folder": str(folder), "environment": environment, "ordinary": ordinary}
         request = json.dumps(wanted).encode() + b"\n"
         sent = socket.send_fds(self._line, [request], [theirs, stdout, stderr])
         for handle in (theirs, stdout, stderr):

@@ -5,9 +5,8 @@ it. ``deal`` puts them together.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final, Self
+from typing import Final, NamedTuple, Self
 
 from referee.cards import PACK, Card, Mask, Suit, hand_text
 from referee.rules.actions import Kind
@@ -27,8 +26,7 @@ class Ending(StrEnum):
     CUT_SHORT = "cut short"
 
 
-@dataclass(frozen=True, slots=True)
-class Award:
+class Award(NamedTuple):
     """Points that one seat earned for its side: an item, a card turned up ("turn up"), or a "gift"."""
 
     item: str
@@ -37,8 +35,7 @@ class Award:
     card: Card | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class Outcome(NamedTuple):
     """How a deal ended and what it is worth. Lists are by side; ``awards`` are in counting order.
 
     Points scored at once come first among the awards and are part of ``made`` and ``deltas``.
