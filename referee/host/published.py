@@ -61,11 +61,11 @@ def _unpack(archive: Path, folder: Path) -> None:
             if name is None or (folder / name[1]).exists():
                 raise ValueError(f"it has {one.filename[:80]!r}, which no export has")
             with zipped.open(one) as source, (folder / name[1]).open("wb") as target:
-                shutil.copyfileobj(_Counted(source.read, most), target, _CHUNK)
+                shutil.copyfileobj(_EntryReader(source.read, most), target, _CHUNK)
             most -= (folder / name[1]).stat().st_size
 
 
-class _Counted:
+class _EntryReader:
     """A file of which no more than so many bytes are read."""
 
     def __init__(self, read: Callable[[int], bytes], most: int) -> None:
