@@ -207,7 +207,8 @@ def test_a_job_that_we_cannot_do_is_our_fault(store: HostStore, ann: Owner) -> N
     assert store.lease(1e6, 60) is None
     failed = store.job(job.id)
     assert (failed.state, store.version(job.version).state) == (JobState.FAILED, VersionState.WAITING)
-    assert failed.sentence == "The host failed 3 times at this; the organiser can see why."
+    told = "The host failed 3 times at this, which says nothing of the bot; the organiser can see why, and have it done again."
+    assert failed.sentence == told
     again = store.again(ann, job.id, 2e6)
     assert (again.id > job.id, again.version) == (True, job.version)
     accept(store, again, 2e6)
