@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from referee.host.home import HostHome
 from referee.host.store import HostStore
-from referee.host.web import app, serve
+from referee.host.web import app, guard, serve, server
 from referee.host.web.routes import API, OTHERS, PAGES
 from tests.host.sites import NOW, MadeSite, made_site
 from tests.program import PATIENCE
@@ -218,6 +218,48 @@ def test_a_real_server_takes_a_bot_in_streams_the_job_and_stops_while_somebody_w
             slow.sendall(b"GET /events HTTP/1.1\r\nHost: x\r\n\r\n")
             assert slow.recv(100).startswith(b"HTTP/1.1 200")
             # it goes on reading while the server stops
+
+
+def connected(url: str) -> socket.socket:
+    host, _, port = url.removeprefix("http://").partition(":")
+    return socket.create_connection((host, int(port)), PATIENCE)
+
+
+def read_to_the_end(client: socket.socket) -> bytes:
+    data = b""
+    while piece := client.recv(4096):
+        data += piece
+    return data
+
+
+def test_whoever_sends_no_request_is_cut_off_and_whoever_waits_for_an_answer_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "_HEADERS_S", 0.05)
+    with served(tmp_path) as (url, _), connected(url) as watching:
+        watching.sendall(b"GET /events HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert watching.recv(4096).startswith(b"HTTP/1.1 200")
+        for begun in (b"", b"GET / HTTP/1.1\r\nX-Slow: 1", b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\nGET / HT"):
+            with connected(url) as idle:
+                idle.sendall(begun)
+                said = read_to_the_end(idle)  # until the server closes it
+                assert said.count(b"HTTP/1.1 ") == begun.count(b"\r\n\r\n")
+        watching.setblocking(False)
+        with pytest.raises(BlockingIOError):  # it is open: nothing has come, nor an end
+            read_to_the_end(watching)
+
+
+def test_a_body_that_does_not_come_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "_PATIENCE_S", 0.05)
+    with served(tmp_path) as (url, home), connected(url) as slow:
+        with HostStore.open(home.store) as store:
+            store.set("sandbox", "bwrap", NOW, by="host")
+            ann = store.join(store.invite("ann", NOW, by="test"), "ann", NOW)
+            token = store.add_token(ann.id, "test", NOW)
+        head = f"POST /api/v1/bots/a/versions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\nContent-Length: 9\r\n\r\nPK"
+        slow.sendall(head.encode())
+        assert read_to_the_end(slow).startswith(b"HTTP/1.1 408 ")
+        assert not list((home.folder / "uploads").iterdir())
 
 
 def test_an_address_that_is_taken_is_told_with_the_remedy(tmp_path: Path) -> None:

@@ -79,8 +79,8 @@ async def board_events(request: Request) -> Response:
             elif quiet >= KEEP_ALIVE_S:
                 quiet = 0.0
                 yield b": still here\n\n"
-            await asyncio.sleep(site.look_s)
-            quiet += site.look_s
+            await asyncio.sleep(2 * site.look_s)
+            quiet += 2 * site.look_s
 
     return EventStream(look_out(), site.watcher_places, request.state.address)
 

@@ -70,7 +70,8 @@ class Guard:
         except TooOftenError as error:
             await exchange.answer(429, str(error), {"Retry-After": str(error.wait_s)})
         except SlowClientError:
-            await exchange.answer(408, "Nothing came for too long, and we did not wait any longer; try again.")
+            told = "Nothing came for too long, and we did not wait any longer; try again."
+            await exchange.answer(408, told, {"Connection": "close"})
         except ClientDisconnect:
             exchange.status = exchange.status or 499
         except Exception:  # noqa: BLE001  # whatever it is, the log has it, and the client a sentence
