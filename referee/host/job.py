@@ -99,7 +99,7 @@ class JobExit(IntEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class JobOutcome:
     """What came of a version. ``name`` and ``digest``: as its files have them, if they could be read."""
 
     state: VersionState
@@ -146,7 +146,7 @@ class JobWork:
         self._folder, self._findings = home.bot(job.version).absolute(), home.findings(job.id).absolute()
         self._name = self._digest = self._log = ""
 
-    def do(self) -> Outcome:
+    def do(self) -> JobOutcome:
         """Does the job, and writes the verdict into the store.
 
         Raises ``JobLostError`` if somebody else has it by now; whatever else it raises is our fault, and says nothing of the bot.
@@ -161,7 +161,7 @@ class JobWork:
             self._end(outcome)
         return outcome
 
-    def _end(self, outcome: Outcome) -> None:
+    def _end(self, outcome: JobOutcome) -> None:
         ended = self._store.finish(
             self._job,
             outcome.state,
@@ -175,8 +175,8 @@ class JobWork:
         if not ended:
             raise JobLostError
 
-    def _of(self, state: VersionState, sentence: str, **more: Any) -> Outcome:
-        return Outcome(
+    def _of(self, state: VersionState, sentence: str, **more: Any) -> JobOutcome:
+        return JobOutcome(
             state=state, sentence=self._without_place(sentence), name=self._name, digest=self._digest, **more
         )
 
@@ -184,7 +184,7 @@ class JobWork:
         if not self._store.go_on(self._job, stage, self._log, self._clock(), self._lease):
             raise JobLostError
 
-    def _outcome(self) -> Outcome:
+    def _outcome(self) -> JobOutcome:
         definition = load_definition(self._home.definition)
         host = definition.host or HostSection()
         self._refuse_late(host)

@@ -90,7 +90,7 @@ def serve(home: HostHome, stop: threading.Event, options: JobOptions = JobOption
         with HostStore.open(home.store) as store:
             store.expire_leases(time.time())
             threads = [
-                threading.Thread(target=Lane(home, store, stop, options).run, name=f"jobs {number + 1}")
+                threading.Thread(target=JobLane(home, store, stop, options).run, name=f"jobs {number + 1}")
                 for number in range(options.at_once or _at_once())
             ]
             for thread in threads:
@@ -121,7 +121,7 @@ def _alone(home: HostHome) -> Iterator[None]:
         os.close(handle)
 
 
-class Lane:
+class JobLane:
     """Does one job after another."""
 
     def __init__(self, home: HostHome, store: HostStore, stop: threading.Event, options: JobOptions) -> None:

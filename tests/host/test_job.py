@@ -17,7 +17,7 @@ import pytest
 from referee.check.judge import CheckExit
 from referee.check.plan import Plan
 from referee.host import job as job_module
-from referee.host.job import JobExit, JobLostError, JobWork, Outcome, hand_over, main, settle
+from referee.host.job import JobExit, JobLostError, JobOutcome, JobWork, hand_over, main, settle
 from referee.host.rows import JobState, VersionState
 from referee.host.store import MOST_ATTEMPTS
 from referee.league.definition.definition import load_definition
@@ -47,7 +47,7 @@ def conforms(plan: Plan, outputs: Any) -> Any:
     return SimpleNamespace(run={"verdicts": []}, exit_code=CheckExit.CONFORMS)
 
 
-def done(host: Host, **more: Any) -> Outcome:
+def done(host: Host, **more: Any) -> JobOutcome:
     """Does the next job."""
     return JobWork(host.home, host.store, host.lease(), seconds=0, **more).do()
 

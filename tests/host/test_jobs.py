@@ -18,7 +18,7 @@ import pytest
 
 from referee.host import jobs
 from referee.host.job import JobExit, is_too_large
-from referee.host.jobs import LEAST_FREE, JobOptions, JobsError, Lane, serve, sweep
+from referee.host.jobs import LEAST_FREE, JobLane, JobOptions, JobsError, serve, sweep
 from referee.host.rows import Job, JobState, VersionState
 from referee.host.schema import SCHEMA
 from referee.host.store import MOST_ATTEMPTS, HostStore
@@ -193,7 +193,7 @@ def test_the_lease_is_kept_while_the_process_of_a_job_lives(host: Host) -> None:
 
 
 def test_a_job_that_takes_too_long_is_a_slow_bots_in_the_check_and_ours_elsewhere(host: Host) -> None:
-    lane = Lane(host.home, host.store, threading.Event(), QUICK)
+    lane = JobLane(host.home, host.store, threading.Event(), QUICK)
     handed = host.hand_in({"bot.py": GOOD})
     for stage, state in (("build", JobState.RUNNING), ("check", JobState.DONE)):
         job = host.lease() if stage == "build" else host.store.lease(time.time() + 1, 600)
@@ -240,7 +240,7 @@ def test_a_build_that_fills_the_disk_is_ended_and_refused_and_else_jobs_wait_for
 
 
 def test_a_disk_that_has_room_for_bytes_but_not_for_files_is_full(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
-    lane = Lane(host.home, host.store, threading.Event(), QUICK)
+    lane = JobLane(host.home, host.store, threading.Event(), QUICK)
     for total, left, room in ((0, 0, True), (1_000_000, 19_999, False), (1_000_000, 20_000, True)):
         disk = SimpleNamespace(f_files=total, f_favail=left, f_bavail=LEAST_FREE, f_frsize=1)
         monkeypatch.setattr(os, "statvfs", lambda _, disk=disk: disk)
@@ -251,7 +251,7 @@ def test_without_a_sandbox_all_jobs_wait(host: Host) -> None:
     host.store.tell("sandbox", "")
     host.store.tell("sandbox_line", "bwrap not found (apt install bubblewrap)")
     host.hand_in({"bot.py": GOOD})
-    lane = Lane(host.home, host.store, threading.Event(), QUICK)
+    lane = JobLane(host.home, host.store, threading.Event(), QUICK)
     assert lane._next() is None
     host.store.tell("sandbox", "bubblewrap")
     assert lane._next() is not None
@@ -270,7 +270,7 @@ def test_one_process_alone_does_the_jobs_of_a_host(host: Host) -> None:
 def test_an_error_of_ours_ends_neither_the_lane_nor_the_job(host: Host, caplog: pytest.LogCaptureFixture) -> None:
     stop = threading.Event()
 
-    class Broken(Lane):
+    class Broken(JobLane):
         def _next(self) -> Job | None:
             stop.set()
             raise sqlite3.OperationalError("disk I/O error")
