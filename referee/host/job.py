@@ -285,6 +285,8 @@ class JobWork:
         options = tournament_options(definition)
         report = None
         for seed in SEEDS:
+            if report is not None:
+                self._stage("check again")
             report = self._check(replace(plan, seed=seed), Outputs(self._findings, command=".", options=options))
             if not may_be_chance(report.run):
                 break

@@ -452,11 +452,6 @@ class HostStore:
             self._note(db, now, "host", str(state), f"{job.bot} of {job.owner}, job {job.id}: {sentence}")
             return True
 
-    def give_up(self, job: Job, sentence: str, now: float) -> None:
-        """Ends a job that we could not do: the version waits until it is done again."""
-        with self._write() as db:
-            self._fail(db, job.id, sentence, now)
-
     def _fail(self, db: sqlite3.Connection, job: int, sentence: str, now: float) -> None:
         db.execute(
             "UPDATE job SET state = 'failed', stage = 'failed', lease = NULL, ended = ?, sentence = ? WHERE id = ?",
