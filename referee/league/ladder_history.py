@@ -7,8 +7,9 @@ that count, so whoever has these makes the same next round.
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, repeat
 from typing import Final
 
 from referee import deals
@@ -36,6 +37,16 @@ OF_A_VERSION: Final = "@"
 """Stands between a bot and the number of its version in the key of an entrant: ``careful@2`` is the second that entered."""
 
 
+def versions_of(bot: str, entered: Iterable[NewOnLadder]) -> list[NewOnLadder]:
+    """The versions of a bot among those that have entered, oldest first. Careful and careful are one bot."""
+    return [one for one in entered if one["bot"].casefold() == bot.casefold()]
+
+
+def key_of_version(bot: str, number: int) -> str:
+    """The key of the version of a bot that enters as that number, from 1."""
+    return bot if number == 1 else f"{bot}{OF_A_VERSION}{number}"
+
+
 def is_ladder(league: League) -> bool:
     """Whether a league is a ladder."""
     return format_of(league.shape).endless
@@ -54,7 +65,7 @@ def definition_file(league: League) -> str:
 
 def aims(round_: RoundFacts) -> Iterator[tuple[str, ...]]:
     """At whom each set of a round is aimed, in schedule order."""
-    return (tuple(part["aimed"]) for part in round_["tables"] for _ in range(part["sets"]))
+    return chain.from_iterable(repeat(tuple(part["aimed"]), part["sets"]) for part in round_["tables"])
 
 
 def sets_of_round(round_: RoundFacts) -> int:
@@ -116,9 +127,13 @@ class LadderHistory:
         text = json.dumps(said, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
-    def draw(self, plan: RoundPlan, master: bytes) -> DrawnRound:
-        """Who sits where in a round with that master; raises ``ScheduleError`` where the bots cannot fill a table."""
-        drawn = draw_round(self._shape, plan, self._met, self._league.name, master)
+    def draw(self, plan: RoundPlan, master: bytes, most: int | None = None) -> DrawnRound:
+        """Who sits where in a round with that master.
+
+        Raises ``ScheduleError`` where the bots cannot fill a table, or there would be more than ``most`` tables: of a round that
+        somebody else has stored, only as many are drawn as are there.
+        """
+        drawn = draw_round(self._shape, plan, self._met, self._league.name, master, most)
         bots = {bot.key: bot for bot in plan.bots}
         numbers = table_numbers([table.order for table in drawn], self._seated)
         sets = tuple(

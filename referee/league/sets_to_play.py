@@ -122,7 +122,7 @@ def _drawn_again(league: League, sets: Sequence[SetRow], games: Iterable[GameRow
     for round_ in league.facts.get("rounds", []):
         history.enter(round_["entered"])
         plan = history.plan(round_["entered"], round_["bots"])
-        made = history.draw(plan, bytes.fromhex(round_["master"]))
+        made = history.draw(plan, bytes.fromhex(round_["master"]), sets_of_round(round_))
         drawn += made.sets
         history.add({**round_, "placed": list(plan.placed), "tables": made.tables}, made.sets, results)
     return tuple(drawn)

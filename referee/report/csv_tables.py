@@ -88,7 +88,9 @@ def _marks(facts: ReportData) -> Iterable[Line]:
         *("panel_mean", "panel_low", "panel_high", "sets", "games"),
     )
     rows = [(entered.get(row.entrant), row) for row in facts.table.rows]
-    for own, row in sorted(rows, key=lambda one: (not (one[0] and one[0]["owner"]), one[0]["owner"] if one[0] else "")):
+    for own, row in sorted(
+        rows, key=lambda one: (not (one[0] and one[0]["owner"]), one[0]["owner"].casefold() if one[0] else "")
+    ):
         panel = row.panel
         status = "panel" if own and own["panel"] else "provisional" if row.status != "ranked" else "ranked"
         yield (
