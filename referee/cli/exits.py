@@ -25,7 +25,7 @@ EXIT_CODES: Final = (
     ("4", "compare", "Not decided."),
     ("5", "check, submit", "The referee itself failed: no verdict."),
     ("6", "check --replay", "The witness was never reproduced: it cannot be replayed."),
-    ("130", "all", "Stopped by Ctrl-C. A league goes on with referee resume."),
+    ("130", "all", "Stopped by Ctrl-C. A league goes on with referee resume, a ladder with referee run."),
     ("141", "all", "Nobody reads the output any more (a closed pipe)."),
 )
 """Code, commands, meaning."""

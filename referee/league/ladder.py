@@ -21,10 +21,12 @@ from referee.league.definition.names import is_readable
 from referee.league.entrants.roster import Entrant, Roster
 from referee.league.ladder_history import (
     LadderHistory,
+    entered_on,
     history_of,
     key_of_version,
     open_round,
     round_master,
+    rounds_of,
     versions_of,
 )
 from referee.league.league import League, LeagueError, about, rules_of
@@ -88,7 +90,7 @@ def begin_round(
         "master": master.hex(),
         "tables": drawn.tables,
     }
-    rounds = [*league.facts.get("rounds", []), facts]
+    rounds = [*rounds_of(league), facts]
     if not has_room(rounds):
         raise LeagueError(
             f"{store.path} has no room for a round more than its {len(rounds) - 1:,}: end it with referee ladder {store.path} "
@@ -140,8 +142,8 @@ class _Present:
             _check_has_rounds(store, league)
         self._finals = finals
         self._league, self._withdrawn = league, {key: one["withdrawn"] for key, one in store.entrants().items()}
-        rounds = league.facts.get("rounds", [])
-        self._entered = [one for round_ in rounds for one in round_["entered"]]
+        rounds = rounds_of(league)
+        self._entered = [*entered_on(league).values()]
         self._known = {entrant.key: entrant for entrant in league.entrants}
         self._before = rounds[-1]["bots"] if rounds else []
         self.notes: list[str] = []
@@ -220,8 +222,8 @@ def check_round_unchanged(store: Store, league: League, roster: Roster) -> None:
     bots = [key for key in round_["bots"] if key in to_play]
     changed = [key for key in bots if now.get(known[key].name.casefold()) != (known[key].digest, known[key].version)]
     if changed:
-        panel = {one["key"] for each in league.facts.get("rounds", []) for one in each["entered"] if one["panel"]}
-        free = [known[key].name for key in changed if key not in panel]
+        entered = entered_on(league)
+        free = [known[key].name for key in changed if not entered[key]["panel"]]
         one = len(changed) == 1
         raise LeagueError(
             f"round {round_['number']} is open, and {', '.join(changed)} {'has' if one else 'have'} changed since it began, or "
@@ -244,9 +246,9 @@ def close_round(store: Store, league: League) -> RoundFacts:
         raise LeagueError(f"no round of {store.path} is open")
     left = sum(row.state == "OPEN" for row in sets)
     if left:
-        raise LeagueError(f"round {round_['number']} of {store.path} has {left} open sets; play them first")
+        raise LeagueError(f"round {round_['number']} of {store.path} has open sets ({left}); play them first")
     closed: RoundFacts = {**round_, "result_root": result_root(league.name, sets, store.games())}
-    store.put(rounds=[*league.facts.get("rounds", [])[:-1], closed])
+    store.put(rounds=[*rounds_of(league)[:-1], closed])
     return closed
 
 
@@ -262,8 +264,7 @@ def withdraw(store: Store, league: League, bot: str, reason: str) -> str:
             f"the reason stands in the record of {bot} and of all its open sets: give a single line of at most "
             f"{MOST_OF_A_REASON} printable characters as --reason"
         )
-    rounds = league.facts.get("rounds", [])
-    entered = {one["key"]: one for round_ in rounds for one in round_["entered"]}
+    rounds, entered = rounds_of(league), entered_on(league)
     withdrawn = store.entrants()
     playing = [key for key in (rounds[-1]["bots"] if rounds else ()) if not withdrawn[key]["withdrawn"]]
     found = [key for key in playing if bot.casefold() in (key.casefold(), entered[key]["bot"].casefold())]
@@ -284,12 +285,12 @@ def freeze(store: Store, league: League) -> int:
     """
     _check_has_rounds(store, league)
     if "frozen" not in league.facts:
-        store.put(frozen=len(league.facts.get("rounds", [])))
+        store.put(frozen=len(rounds_of(league)))
     return store.league()["frozen"]
 
 
 def _check_has_rounds(store: Store, league: League) -> None:
-    if not league.facts.get("rounds"):
+    if not rounds_of(league):
         raise LeagueError(f"{store.path} has no round yet: nobody has entered; play one first")
 
 

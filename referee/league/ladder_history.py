@@ -52,9 +52,24 @@ def is_ladder(league: League) -> bool:
     return format_of(league.shape).endless
 
 
+def rounds_of(league: League) -> list[RoundFacts]:
+    """The rounds of a ladder in order; none of another league."""
+    return league.facts.get("rounds", [])
+
+
+def entered_on(league: League) -> dict[str, NewOnLadder]:
+    """All that ever entered a ladder, by key, in that order."""
+    return {one["key"]: one for round_ in rounds_of(league) for one in round_["entered"]}
+
+
+def closed_rounds(league: League) -> int:
+    """How many rounds are closed."""
+    return sum("result_root" in one for one in rounds_of(league))
+
+
 def open_round(league: League) -> RoundFacts | None:
     """The round that is being played, if one is."""
-    rounds = league.facts.get("rounds", [])
+    rounds = rounds_of(league)
     return rounds[-1] if rounds and "result_root" not in rounds[-1] else None
 
 
@@ -179,7 +194,7 @@ def history_of(
     An open round is part of it, as far as it is played. Raises ValueError if rounds and schedule contradict one another.
     """
     history, place = LadderHistory(league, incoming), 0
-    for round_ in league.facts.get("rounds", []):
+    for round_ in rounds_of(league):
         history.enter(round_["entered"])
         number = sets_of_round(round_)
         history.add(round_, schedule[place : place + number], results)

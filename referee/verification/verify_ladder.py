@@ -13,6 +13,7 @@ from referee.league.ladder_history import (
     LadderHistory,
     is_ladder,
     key_of_version,
+    rounds_of,
     seeded_round_master,
     sets_of_round,
     versions_of,
@@ -43,7 +44,7 @@ def check_rounds(
         for name in ("rounds", "frozen", "paused"):
             found.differ(Check.FACTS, f"{name} of a league that is no ladder", name in facts, False)
         return
-    rounds = facts.get("rounds", [])
+    rounds = rounds_of(league)
     entered = [one["key"] for round_ in rounds for one in round_["entered"]]
     found.differ(Check.ENTRANT, "entrants, as the rounds tell who entered", list(entrants), entered)
     frozen = facts.get("frozen")

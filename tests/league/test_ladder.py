@@ -133,7 +133,7 @@ def test_a_ladder_is_verified_whole_and_from_its_export(played: Path, tmp_path: 
         league = read_league(store)
         found = verify(store, commitment=league.facts["rounds"][2]["commitment"])
         assert found.ok, str(found)
-        assert "A ladder with 6 closed rounds" in str(found)
+        assert "A ladder with 6 closed rounds, each with a commitment of its own." in str(found)
         assert not verify(store, commitment="0" * 64).ok
         folder = write_export(store, league, tmp_path / "export", {})
     found = verify(Exported(folder))
@@ -217,6 +217,8 @@ def test_who_is_withdrawn_keeps_what_was_scored_and_plays_no_more(tmp_path: Path
 def test_pause_freeze_and_the_end(tmp_path: Path) -> None:
     ladder = Ladder(tmp_path / "ladder.sqlite", FOUNDERS, seed=None)
     ladder.play()
+    with Store.read(ladder.path) as store:
+        assert "A ladder with 1 closed round, with a commitment." in str(verify(store))
     with Store.write(ladder.path) as store:
         store.put(paused=True)
     with pytest.raises(LeagueError, match=r"is paused; let it go on with: referee ladder .* --go-on"):

@@ -394,7 +394,7 @@ def test_a_bot_under_the_name_of_another_takes_its_place_on_a_ladder(ladder: Pat
 
 def test_the_panel_and_what_a_pattern_brings_are_not_replaced(ladder: Path) -> None:
     make(ladder.parent / "other", "random", "9")
-    with pytest.raises(DefinitionError, match="it never changes.*--name"):
+    with pytest.raises(DefinitionError, match=r"it never changes.*--name"):
         entry_for(load_definition(ladder), source("other"))
     make(ladder.parent / "inbox" / "cat", "cat")
     make(ladder.parent / "cat2", "cat", "2")

@@ -178,7 +178,7 @@ class Leg(GameObserver, ArenaObserver, SupervisorObserver):
         survivors = {pid for supervisor in locals_.values() for pid in supervisor.survivors}
         if survivors:
             named = ", ".join(map(str, sorted(survivors)))
-            raise LeagueError(f"bot processes could not be ended: {named}; end them by hand, then: referee resume")
+            raise LeagueError(f"bot processes could not be ended: {named}; end them by hand, then run it again")
 
     async def _play_all(self) -> None:
         """Feeds the games as the bots can take them, until all are over or the leg is stopped."""

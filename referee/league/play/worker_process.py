@@ -64,7 +64,7 @@ class WorkerProcess:
             if error is not None:
                 raise error
             if self._child.returncode:
-                raise LeagueError("a worker process died; nothing is lost, go on with: referee resume")
+                raise LeagueError("a worker process died; nothing is lost, run it again")
         finally:
             self.kill()
             self._child.wait()
