@@ -29,7 +29,11 @@ EXIT_CODES: Final = (
     ("5", "check, submit", "The referee itself failed: no verdict."),
     ("5", "push", "No verdict: the network or the host failed. Push it again."),
     ("6", "check --replay", "The witness was never reproduced: it cannot be replayed."),
-    ("130", "all", "Stopped by Ctrl-C. A league goes on with referee resume; a job at a host goes on by itself."),
+    (
+        "130",
+        "all",
+        "Stopped by Ctrl-C. A league goes on with referee resume, a ladder with referee run, a job at a host by itself.",
+    ),
     ("141", "all", "Nobody reads the output any more (a closed pipe)."),
 )
 """Code, commands, meaning."""

@@ -552,7 +552,7 @@ def stopping(stop: Callable[[], None], console: Console) -> Iterator[None]:
         nonlocal asked
         asked += 1
         if asked == 1:
-            with suppress(OSError):  # the terminal may be gone
+            with suppress(OSError, RuntimeError):  # the terminal may be gone, or a line is being written at this moment
                 console.print("Stopping; games under way are played again on resume. Ctrl-C once more stops at once.")
         stop()
 

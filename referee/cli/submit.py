@@ -40,7 +40,8 @@ def submit(
 ) -> None:
     """Check a bot under a tournament's rules and, only if it conforms, enter it in the definition.
 
-    Comments and layout of the file are kept. A new version of a bot is a new player. Exit codes as of referee check.
+    Comments and layout of the file are kept. A new version of a bot is a new player; on a ladder the one before retires.
+    Exit codes as of referee check.
     """
     definition = load_definition(definition_file)
     source = find_bot(bot, Path.cwd())
@@ -53,7 +54,10 @@ def submit(
             return
         typer.echo("That it keeps the rules is not on record, so it is checked now.")
     elif entry.beside:
-        typer.echo(f"{plain_text(entry.beside)}. It will be entered as {entry.name}, a new player.")
+        comes = (
+            "It will take the place of that" if entry.replaces else f"It will be entered as {entry.name}, a new player"
+        )
+        typer.echo(f"{plain_text(entry.beside)}. {comes}.")
 
     def run() -> CheckExit:
         choice = choose_sandbox(sandbox.value)
@@ -83,8 +87,9 @@ def _enter(
         typer.echo(f"{entry.name} {source.version} keeps the rules; {file} stays as it is.")
     else:
         add_bot(file, text, source, entry)
-        typer.echo(f"Entered {entry.name} {source.version} in {file}.")
-        if entry.name != source.name:
+        told = "where the version before stood: that retires" if entry.replaces else ""
+        typer.echo(f"Entered {entry.name} {source.version} in {file}{told and f', {told}'}.")
+        if entry.name != source.name and not entry.replaces:
             typer.echo(f"It plays as {entry.name}: a new version is a new player, and the earlier one stays.")
     if format_of(definition.shape()).endless:
         typer.echo(f"It plays from the next round of the ladder on: referee run {file}")

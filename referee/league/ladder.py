@@ -12,19 +12,34 @@ to the round; from then on its master is no secret any more.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Final
 
 from referee import deals
 from referee.league.definition.changes import told_changes
 from referee.league.definition.definition import Definition
+from referee.league.definition.names import is_readable
 from referee.league.entrants.roster import Entrant, Roster
-from referee.league.ladder_history import OF_A_VERSION, LadderHistory, history_of, open_round, round_master
+from referee.league.ladder_history import (
+    LadderHistory,
+    entered_on,
+    history_of,
+    key_of_version,
+    open_round,
+    round_master,
+    rounds_of,
+    versions_of,
+)
 from referee.league.league import League, LeagueError, about, rules_of
 from referee.league.schedule.schedule import read_schedule
 from referee.league.standings import closed_sets, standings_of
 from referee.league.store import FixtureRow, Store
 from referee.league.store.league_facts import NewOnLadder, RoundFacts
 from referee.league.store.root_digests import result_root, roots
+from referee.league.store.rounds import has_room
 from referee.statistics.standings import Standings
+
+MOST_OF_A_REASON: Final = 1000
+"""Characters of the reason for which somebody withdraws a bot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +90,12 @@ def begin_round(
         "master": master.hex(),
         "tables": drawn.tables,
     }
+    rounds = [*rounds_of(league), facts]
+    if not has_room(rounds):
+        raise LeagueError(
+            f"{store.path} has no room for a round more than its {len(rounds) - 1:,}: end it with referee ladder {store.path} "
+            "--finish, and begin another with --new-season"
+        )
     fixtures = [
         FixtureRow(game.id, game.set_id, game.rotation, game.seats) for one in drawn.sets for game in one.fixtures
     ]
@@ -85,7 +106,7 @@ def begin_round(
         [(one.key, about(one)) for one in present.incoming],
         [one.id for one in drawn.sets],
         fixtures,
-        [*league.facts.get("rounds", []), facts],
+        rounds,
     )
     return BegunRound(facts, tuple(present.notes))
 
@@ -123,8 +144,8 @@ class _Present:
             _check_has_rounds(store, league)
         self._finals = finals
         self._league, self._withdrawn = league, {key: one["withdrawn"] for key, one in store.entrants().items()}
-        rounds = league.facts.get("rounds", [])
-        self._entered = [one for round_ in rounds for one in round_["entered"]]
+        rounds = rounds_of(league)
+        self._entered = [*entered_on(league).values()]
         self._known = {entrant.key: entrant for entrant in league.entrants}
         self._before = rounds[-1]["bots"] if rounds else []
         self.notes: list[str] = []
@@ -139,11 +160,11 @@ class _Present:
 
     def _key_of(self, bot: Entrant, owner: str, panel: bool) -> str:
         """The key under which a bot plays; empty if it does not. Who is new enters."""
-        versions = [one for one in self._entered if one["bot"] == bot.key]
+        versions = versions_of(bot.key, self._entered)
         for one in versions:
             known = self._known[one["key"]]
-            same = (known.digest, known.version, one["owner"], one["panel"])
-            if same == (bot.digest, bot.version, owner, panel):
+            same = (known.digest, known.version, one["owner"].casefold(), one["panel"])
+            if same == (bot.digest, bot.version, owner.casefold(), panel):
                 if reason := self._withdrawn[one["key"]]:
                     self.notes.append(f"{bot.key} {bot.version} does not play: it was withdrawn ({reason}).")
                     return ""
@@ -159,7 +180,7 @@ class _Present:
                 f"the panel never changes, or nothing could be compared with it: {bot.key} is not in it as it is now; "
                 "put its files back, or enter it under another name and without panel"
             )
-        key = f"{bot.key}{OF_A_VERSION}{len(versions) + 1}" if versions else bot.key
+        key = key_of_version(bot.key, len(versions) + 1)
         self.new.append({"key": key, "bot": bot.key, "owner": owner, "panel": panel})
         self.incoming.append(replace(bot, key=key, name=bot.key))
         if versions:
@@ -177,8 +198,8 @@ class _Present:
             )
 
     def _tell_who_retires(self) -> None:
-        here = {one["bot"] for one in (*self._entered, *self.new) if one["key"] in self.bots}
-        names = {one["key"]: one["bot"] for one in self._entered}
+        here = {one["bot"].casefold() for one in (*self._entered, *self.new) if one["key"] in self.bots}
+        names = {one["key"]: one["bot"].casefold() for one in self._entered}
         self.notes += [f"{key} retires." for key in self._before if key not in self.bots and names[key] not in here]
 
 
@@ -198,13 +219,13 @@ def check_round_unchanged(store: Store, league: League, roster: Roster) -> None:
     open_ = {row.id for row in store.sets() if row.state == "OPEN"}
     left = [planned.table for planned in read_schedule(store).sets if planned.id in open_]
     to_play = {key for table in left if withdrawn.isdisjoint(table) for key in table}  # the others are void
-    now = {one.key: (one.digest, one.version) for one in roster.entrants}
+    now = {one.key.casefold(): (one.digest, one.version) for one in roster.entrants}
     known = {one.key: one for one in league.entrants}
     bots = [key for key in round_["bots"] if key in to_play]
-    changed = [key for key in bots if now.get(known[key].name) != (known[key].digest, known[key].version)]
+    changed = [key for key in bots if now.get(known[key].name.casefold()) != (known[key].digest, known[key].version)]
     if changed:
-        panel = {one["key"] for each in league.facts.get("rounds", []) for one in each["entered"] if one["panel"]}
-        free = [known[key].name for key in changed if key not in panel]
+        entered = entered_on(league)
+        free = [known[key].name for key in changed if not entered[key]["panel"]]
         one = len(changed) == 1
         raise LeagueError(
             f"round {round_['number']} is open, and {', '.join(changed)} {'has' if one else 'have'} changed since it began, or "
@@ -227,24 +248,28 @@ def close_round(store: Store, league: League) -> RoundFacts:
         raise LeagueError(f"no round of {store.path} is open")
     left = sum(row.state == "OPEN" for row in sets)
     if left:
-        raise LeagueError(f"round {round_['number']} of {store.path} has {left} open sets; play them first")
+        raise LeagueError(f"round {round_['number']} of {store.path} has open sets ({left}); play them first")
     closed: RoundFacts = {**round_, "result_root": result_root(league.name, sets, store.games())}
-    store.put(rounds=[*league.facts.get("rounds", [])[:-1], closed])
+    store.put(rounds=[*rounds_of(league)[:-1], closed])
     return closed
 
 
 def withdraw(store: Store, league: League, bot: str, reason: str) -> str:
     """Withdraws the version of a bot that plays now: its open sets are void, its closed ones stay. Returns its key.
 
-    Raises ``LeagueError`` if no such bot plays, or it is of the panel, or the reason is blank.
+    Raises ``LeagueError`` if no such bot plays, or it is of the panel, or the reason is blank, long, or no plain line.
     """
     if not reason.strip():
         raise LeagueError(f"{bot} is withdrawn for a reason, which stands in the record: say it, or leave --reason out")
-    rounds = league.facts.get("rounds", [])
-    entered = {one["key"]: one for round_ in rounds for one in round_["entered"]}
+    if len(reason) > MOST_OF_A_REASON or not is_readable(reason):
+        raise LeagueError(
+            f"the reason stands in the record of {bot} and of all its open sets: give a single line of at most "
+            f"{MOST_OF_A_REASON} printable characters as --reason"
+        )
+    rounds, entered = rounds_of(league), entered_on(league)
     withdrawn = store.entrants()
     playing = [key for key in (rounds[-1]["bots"] if rounds else ()) if not withdrawn[key]["withdrawn"]]
-    found = [key for key in playing if bot in (key, entered[key]["bot"])]
+    found = [key for key in playing if bot.casefold() in (key.casefold(), entered[key]["bot"].casefold())]
     if not found:
         raise LeagueError(
             f"no bot of {store.path} that plays is called {bot}; there are {', '.join(playing) or 'none'}"
@@ -262,12 +287,12 @@ def freeze(store: Store, league: League) -> int:
     """
     _check_has_rounds(store, league)
     if "frozen" not in league.facts:
-        store.put(frozen=len(league.facts.get("rounds", [])))
+        store.put(frozen=len(rounds_of(league)))
     return store.league()["frozen"]
 
 
 def _check_has_rounds(store: Store, league: League) -> None:
-    if not league.facts.get("rounds"):
+    if not rounds_of(league):
         raise LeagueError(f"{store.path} has no round yet: nobody has entered; play one first")
 
 

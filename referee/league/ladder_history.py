@@ -7,8 +7,9 @@ that count, so whoever has these makes the same next round.
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, repeat
 from typing import Final
 
 from referee import deals
@@ -36,14 +37,39 @@ OF_A_VERSION: Final = "@"
 """Stands between a bot and the number of its version in the key of an entrant: ``careful@2`` is the second that entered."""
 
 
+def versions_of(bot: str, entered: Iterable[NewOnLadder]) -> list[NewOnLadder]:
+    """The versions of a bot among those that have entered, oldest first. Careful and careful are one bot."""
+    return [one for one in entered if one["bot"].casefold() == bot.casefold()]
+
+
+def key_of_version(bot: str, number: int) -> str:
+    """The key of the version of a bot that enters as that number, from 1."""
+    return bot if number == 1 else f"{bot}{OF_A_VERSION}{number}"
+
+
 def is_ladder(league: League) -> bool:
     """Whether a league is a ladder."""
     return format_of(league.shape).endless
 
 
+def rounds_of(league: League) -> list[RoundFacts]:
+    """The rounds of a ladder in order; none of another league."""
+    return league.facts.get("rounds", [])
+
+
+def entered_on(league: League) -> dict[str, NewOnLadder]:
+    """All that ever entered a ladder, by key, in that order."""
+    return {one["key"]: one for round_ in rounds_of(league) for one in round_["entered"]}
+
+
+def closed_rounds(league: League) -> int:
+    """How many rounds are closed."""
+    return sum("result_root" in one for one in rounds_of(league))
+
+
 def open_round(league: League) -> RoundFacts | None:
     """The round that is being played, if one is."""
-    rounds = league.facts.get("rounds", [])
+    rounds = rounds_of(league)
     return rounds[-1] if rounds and "result_root" not in rounds[-1] else None
 
 
@@ -54,7 +80,7 @@ def definition_file(league: League) -> str:
 
 def aims(round_: RoundFacts) -> Iterator[tuple[str, ...]]:
     """At whom each set of a round is aimed, in schedule order."""
-    return (tuple(part["aimed"]) for part in round_["tables"] for _ in range(part["sets"]))
+    return chain.from_iterable(repeat(tuple(part["aimed"]), part["sets"]) for part in round_["tables"])
 
 
 def sets_of_round(round_: RoundFacts) -> int:
@@ -116,9 +142,13 @@ class LadderHistory:
         text = json.dumps(said, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
-    def draw(self, plan: RoundPlan, master: bytes) -> DrawnRound:
-        """Who sits where in a round with that master; raises ``ScheduleError`` where the bots cannot fill a table."""
-        drawn = draw_round(self._shape, plan, self._met, self._league.name, master)
+    def draw(self, plan: RoundPlan, master: bytes, most: int | None = None) -> DrawnRound:
+        """Who sits where in a round with that master.
+
+        Raises ``ScheduleError`` where the bots cannot fill a table, or there would be more than ``most`` tables: of a round that
+        somebody else has stored, only as many are drawn as are there.
+        """
+        drawn = draw_round(self._shape, plan, self._met, self._league.name, master, most)
         bots = {bot.key: bot for bot in plan.bots}
         numbers = table_numbers([table.order for table in drawn], self._seated)
         sets = tuple(
@@ -164,7 +194,7 @@ def history_of(
     An open round is part of it, as far as it is played. Raises ValueError if rounds and schedule contradict one another.
     """
     history, place = LadderHistory(league, incoming), 0
-    for round_ in league.facts.get("rounds", []):
+    for round_ in rounds_of(league):
         history.enter(round_["entered"])
         number = sets_of_round(round_)
         history.add(round_, schedule[place : place + number], results)

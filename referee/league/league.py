@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Final
 
@@ -26,6 +27,7 @@ from referee.league.schedule.schedule import PlannedSet, Schedule
 from referee.league.store import FixtureRow, Source, Store
 from referee.league.store.export_format import FILES, LEAGUE, misfit
 from referee.league.store.league_facts import BotFacts, EarlierSeason, Host, LeagueFacts, RoundFacts
+from referee.league.store.rounds import round_misfit
 from referee.league.store.store import draft_of
 from referee.rules import RuleSet
 from referee.sandbox.command import PACKAGE, Command, bot_command, named_entries
@@ -197,18 +199,25 @@ def read_league(store: Source) -> League:
             seeded=facts["seeded"],
             entrants=entrants,
             facts=facts,
-            round_masters=_round_masters(store, facts.get("rounds", ())),
+            round_masters=_round_masters(store, facts.get("rounds", []), definition, entrants),
         )
     except KeyError as error:
         raise LeagueError(f"{store.path} lacks {error}: it was written by another version of the referee") from None
 
 
-def _round_masters(store: Source, rounds: Sequence[RoundFacts]) -> dict[str, bytes]:
-    """The master of each set of a ladder."""
-    if not rounds:
+def _round_masters(
+    store: Source, rounds: Sequence[RoundFacts], definition: Definition, entrants: Sequence[Entrant]
+) -> dict[str, bytes]:
+    """The master of each set of a ladder; raises ``LeagueError`` where its rounds are not those of these entrants and sets."""
+    if not rounds or not format_of(definition.shape()).endless:
         return {}
-    masters = (bytes.fromhex(one["master"]) for one in rounds for part in one["tables"] for _ in range(part["sets"]))
-    return {row.id: master for row, master in zip(store.sets(), masters, strict=False)}
+    sets = store.sets()
+    if told := round_misfit(rounds, {one.key for one in entrants}, len(sets)):
+        raise LeagueError(f"{store.path} is damaged: {told}; put a copy of it in its place")
+    masters = chain.from_iterable(
+        repeat(bytes.fromhex(one["master"]), sum(part["sets"] for part in one["tables"])) for one in rounds
+    )
+    return {row.id: master for row, master in zip(sets, masters, strict=False)}
 
 
 def _check_size(store: Source, definition: Definition, entrants: int) -> None:

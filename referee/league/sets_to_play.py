@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from referee.league.ladder_history import LadderHistory, is_ladder, open_round, sets_of_round
+from referee.league.ladder_history import LadderHistory, is_ladder, open_round, rounds_of, sets_of_round
 from referee.league.league import League
 from referee.league.schedule.format import SetResult
 from referee.league.schedule.formats import format_of, plan
@@ -119,10 +119,10 @@ def _drawn_again(league: League, sets: Sequence[SetRow], games: Iterable[GameRow
     """The sets of all rounds of a ladder, each drawn again from its master and what was known before it."""
     results = {one[0].set_id: one for one in closed_sets(sets, games)}
     history, drawn = LadderHistory(league), list[PlannedSet]()
-    for round_ in league.facts.get("rounds", []):
+    for round_ in rounds_of(league):
         history.enter(round_["entered"])
         plan = history.plan(round_["entered"], round_["bots"])
-        made = history.draw(plan, bytes.fromhex(round_["master"]))
+        made = history.draw(plan, bytes.fromhex(round_["master"]), sets_of_round(round_))
         drawn += made.sets
         history.add({**round_, "placed": list(plan.placed), "tables": made.tables}, made.sets, results)
     return tuple(drawn)

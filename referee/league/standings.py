@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from referee.league.ladder_history import LadderHistory, aims, history_of, is_ladder
+from referee.league.ladder_history import LadderHistory, aims, closed_rounds, history_of, is_ladder, rounds_of
 from referee.league.league import League
 from referee.league.luck_baseline import replay_by_fallback
 from referee.league.schedule.formats import format_of
@@ -282,7 +282,7 @@ def sets_of_the_roster(
     """
     if not is_ladder(league):
         return list(closed)
-    rounds = league.facts.get("rounds", [])
+    rounds = rounds_of(league)
     here, aimed = set(rounds[-1]["bots"]) if rounds else set[str](), _aims_by_set(league, schedule)
     return [
         games
@@ -293,7 +293,7 @@ def sets_of_the_roster(
 
 def _aims_by_set(league: League, schedule: Schedule) -> dict[str, tuple[str, ...]]:
     """At whom each set of a ladder is aimed."""
-    found = (at for one in league.facts.get("rounds", []) for at in aims(one))
+    found = (at for one in rounds_of(league) for at in aims(one))
     return dict(zip((one.id for one in schedule.sets), found, strict=False))
 
 
@@ -302,7 +302,7 @@ def _on_the_ladder(
 ) -> tuple[list[str], LadderView]:
     """Who plays on a ladder now, and what their ranks rest on."""
     history = history_of(league, schedule.sets, {games[0].set_id: games for games in closed})
-    rounds, aimed = league.facts.get("rounds", []), _aims_by_set(league, schedule)
+    rounds, aimed = rounds_of(league), _aims_by_set(league, schedule)
     keys = list(rounds[-1]["bots"]) if rounds else []
     panel = [key for key in keys if history.entered[key]["panel"]]
     known = frozenset(key for key in keys if history.orders.sets(key) >= FEWEST_SETS)
@@ -310,7 +310,7 @@ def _on_the_ladder(
         orders=tuple(history.orders.orders(sorted(known))),
         known=known,
         panel=panel_points(((games, aimed[games[0].set_id]) for games in closed), panel, keys),
-        notes=tuple(_ladder_notes(history, sum("result_root" in one for one in rounds), keys, known, panel)),
+        notes=tuple(_ladder_notes(history, closed_rounds(league), keys, known, panel)),
     )
     return keys, view
 

@@ -16,7 +16,7 @@ A_PROCESSOR: Final = 2
 """Bots that are asked at once for each processor at the least: while one thinks, the next has its message already."""
 
 THINKS_US: Final = 5_000
-"""A bot whose decisions take so many microseconds or more is one that thinks; so is, until it has answered, a new one."""
+"""A bot thinks if a decision takes it so many microseconds or more. A new one is taken for a bot that thinks until it answers."""
 
 _IDLE, _CROWDED = 0.75, 1.5
 

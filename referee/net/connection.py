@@ -282,7 +282,7 @@ class BotConnection:
         self.refusal = ""
         self.streams = self.knocks = 0
         self.expired: set[str] = set()
-        self.games = 0
+        self.games_given = 0
         self.stateful = False
         self.meter: UsageMeter | None = None
         self.former: UsageMeter | None = None
@@ -329,7 +329,7 @@ class BotConnection:
             stream.dismiss(self._farewell.reason, self._farewell.sentence)
             return True
         self.streams += 1
-        if self.state is ConnectionState.CONDEMNED or self.streams > _STREAMS_A_GAME * (1 + self.games):
+        if self.state is ConnectionState.CONDEMNED or self.streams > _STREAMS_A_GAME * (1 + self.games_given):
             self._condemn(f"It opened {self.streams} streams; {_STREAMS_A_GAME} a game are enough.")
             return False
         stream.opened(self._clock(), self.starved_us)
@@ -389,7 +389,7 @@ class BotConnection:
 
     def begin_game(self) -> None:
         """It is given one more game."""
-        self.games += 1
+        self.games_given += 1
 
     def measure(self, meter: UsageMeter) -> None:
         """From now on another process is its own."""

@@ -62,9 +62,10 @@ class TurnSession:
     microseconds on one monotonic clock.
 
     ``offer`` turns, ``tell`` rulings and news, ``flush`` what is to be sent; feed ``heard`` with its moves and ask
-    ``silent`` when ``deadline`` has passed. ``games`` is how many seats it holds now, ``pace_us`` what it took for a decision
-    lately; ``None`` before its first answer. ``answers_in_us`` is about the shortest time in which it has answered one of its
-    last messages: that tells on a busy machine, too, who thinks from who waits for a processor.
+    ``silent`` when ``deadline`` has passed. ``seats`` is how many it holds now, ``pace_us`` what it took for a decision
+    lately; ``None`` before its first answer. ``answers_in_us`` is about the shortest time that it took to answer one of its last
+    messages. Even on a busy machine that tells a bot that thinks from one that waits for a processor. ``stalled_us`` is
+    the longest single stall of the referee while the bot has been silent.
     """
 
     def __init__(self, move_us: int, max_in_flight: int = 64, latency_us: int = 0) -> None:
@@ -72,7 +73,7 @@ class TurnSession:
         self.move_us, self.latency_us = move_us, latency_us
         self.max_in_flight = max_in_flight
         self.wants_notices = self.wants_receipts = False
-        self.games = 0
+        self.seats = 0
         self.pace_us: int | None = None
         self.waiting: deque[PendingTurn] = deque()
         self.open: dict[int, PendingTurn] = {}
@@ -84,7 +85,7 @@ class TurnSession:
         self._late: set[int] = set()
         self._resent: set[int] = set()
         self._silences = 0
-        self._stalled_us = self._starved_us = 0
+        self.stalled_us = self._starved_us = 0
         self._rulings: list[wire.Ruling] = []
         self._notices: list[wire.Notice] = []
         self._receipts: list[wire.Receipt] = []
@@ -96,11 +97,11 @@ class TurnSession:
 
     def enter_game(self) -> None:
         """It takes one seat more."""
-        self.games += 1
+        self.seats += 1
 
     def leave_game(self) -> None:
         """A game in which it held a seat is over."""
-        self.games -= 1
+        self.seats -= 1
 
     def offer(self, umpire: Umpire, turn: Turn) -> None:
         """Queues a turn for the next batch."""
@@ -150,7 +151,7 @@ class TurnSession:
         """The bot's time begins; where the oldest turn was out before the stream was lost, it has begun already."""
         if not (self._resent and self.open and next(iter(self.open)) in self._resent):
             self.last_us = self.began_us = now_us
-            self._stalled_us = self._starved_us = 0
+            self.stalled_us = self._starved_us = 0
         self._resent.clear()
 
     def heard(self, moves: Sequence[wire.Move], now_us: int) -> list[TurnAnswer]:
@@ -198,7 +199,7 @@ class TurnSession:
     def _alive(self, now_us: int) -> None:
         """The bot has spoken: its time for the next message begins."""
         self.last_us = self.began_us = now_us
-        self._silences = self._stalled_us = self._starved_us = 0
+        self._silences = self.stalled_us = self._starved_us = 0
 
     def deadline(self) -> int | None:
         """When the oldest open turn becomes late, or ``None`` if none is open."""
@@ -212,11 +213,6 @@ class TurnSession:
         deadline = self.deadline()
         return deadline is not None and now_us >= deadline
 
-    @property
-    def stalled_us(self) -> int:
-        """The longest single stall of the referee while the bot has been silent."""
-        return self._stalled_us
-
     def begin_again(self, now_us: int, *, free: bool = False) -> bool:
         """Gives the oldest open turn its whole time anew, as after a stall; once a turn, or ``free``. Whether it did."""
         turn_id = next(iter(self.open))
@@ -225,7 +221,7 @@ class TurnSession:
         if not free:
             self._again = {one for one in self._again if one in self.open} | {turn_id}
         self.last_us = self.began_us = now_us
-        self._stalled_us = self._starved_us = 0
+        self.stalled_us = self._starved_us = 0
         return True
 
     def silent(self, now_us: int) -> Timeout | None:
@@ -239,7 +235,7 @@ class TurnSession:
         self._silences += 1
         charged, self.last_us = now_us - self.last_us - self.latency_us, now_us
         self.began_us = now_us
-        stalled, self._stalled_us, self._starved_us = self._stalled_us, 0, 0
+        stalled, self.stalled_us, self._starved_us = self.stalled_us, 0, 0
         return Timeout(pending, max(charged, 0), self._silences >= 2, stalled)
 
     def give_up_turns(self) -> list[PendingTurn]:
@@ -250,7 +246,7 @@ class TurnSession:
     def excuse(self, stall_us: int, now_us: int) -> None:
         """Takes a stall of the referee off the time that the bot has been silent."""
         self.last_us = min(self.last_us + stall_us, now_us)
-        self._stalled_us = max(self._stalled_us, stall_us)
+        self.stalled_us = max(self.stalled_us, stall_us)
 
     def starved(self, waited_us: int, now_us: int) -> None:
         """Takes time in which the bot waited in vain for a processor off its silence.

@@ -14,7 +14,7 @@ AT_ONCE: Final = 2
 """While the referee waits, so many quick bots are kept at work: the answers of one are judged while another computes."""
 
 QUICK_US: Final = 20_000
-"""Within this time quick bots have answered, and others are sent something: two at work keep a referee busy, or its machine."""
+"""A bot that answers a message within this time is quick. While ``AT_ONCE`` are at work, the next quick one waits so long."""
 
 PAUSE_US: Final = 1_000
 """While the referee waits, one bot more of those that are not quick is asked after so long: they may as well think together."""
@@ -33,7 +33,7 @@ def enough(session: TurnSession) -> int:
     """
     if session.cautious:
         return 1
-    return max(min(session.max_in_flight // 2, (session.games + 1) // 2, session.games // 4 + 2), 1)
+    return max(min(session.max_in_flight // 2, (session.seats + 1) // 2, session.seats // 4 + 2), 1)
 
 
 class SendQueue:

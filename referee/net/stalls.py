@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Final, Literal, NamedTuple, TypeVar
 
-from referee.sandbox.processor_time import Usage, UsageMeter
+from referee.sandbox.process_tree import proc_file
+from referee.sandbox.processor_time import Usage, UsageMeter, scheduled
 from referee.umpire.faults import Fault
 
 Cause = Literal["processor", "memory", "disk", ""]
@@ -30,9 +31,10 @@ _TICK_US: Final = 1_000_000 // os.sysconf("SC_CLK_TCK")
 
 
 class PressureSample(NamedTuple):
-    """Sums at a time: what the referee waited for a processor, and anybody for memory and disks, in microseconds; and what
+    """Sums at a time, which only grow; two samples tell what came between them.
 
-    the machine used: microseconds of all processors, bytes to and from the disks.
+    In microseconds: what the referee waited for a processor, what anybody waited for memory and for disks, and what all
+    processors were busy. ``paged`` is in bytes, to and from the disks.
     """
 
     at_us: int
@@ -70,12 +72,12 @@ class Stall:
 
 def waits(now_us: int) -> PressureSample:
     """The sums as of now; zeros where the system does not tell."""
-    own = _words(f"/proc/self/task/{threading.get_native_id()}/schedstat")
-    busy = _words("/proc/stat")[1:9]
-    pages = _words("/proc/vmstat")
+    _, waited_ns = scheduled(os.getpid(), str(threading.get_native_id()))
+    busy = proc_file("/proc/stat").split()[1:9]
+    pages = proc_file("/proc/vmstat").split()
     return PressureSample(
         now_us,
-        int(own[1]) // 1000 if len(own) > 1 else 0,
+        waited_ns // 1000,
         _pressure("memory"),
         _pressure("io"),
         sum(int(word) for place, word in enumerate(busy) if place not in (3, 4)) * _TICK_US if len(busy) == 8 else 0,
@@ -162,13 +164,5 @@ def _between(looks: Iterable[Usage], since_us: int, until_us: int) -> list[Usage
 
 def _pressure(of: str) -> int:
     """Microseconds, in all since the machine started, in which somebody waited for it."""
-    words = _words(f"/proc/pressure/{of}")
+    words = proc_file(f"/proc/pressure/{of}").split()
     return next((int(word.removeprefix(b"total=")) for word in words[:5] if word.startswith(b"total=")), 0)
-
-
-def _words(path: str) -> list[bytes]:
-    try:
-        with open(path, "rb") as file:
-            return file.read().split()
-    except OSError:
-        return []

@@ -5,6 +5,7 @@ import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from referee.league.ladder_history import entered_on
 from referee.report.report_data import ReportData
 from referee.report.sanitize import csv_text
 
@@ -81,14 +82,16 @@ def _seats(facts: ReportData) -> Iterable[Line]:
 
 def _marks(facts: ReportData) -> Iterable[Line]:
     """A line for each bot, by owner: what a class is marked by. Bots without an owner come last."""
-    entered = {one["key"]: one for round_ in facts.league.facts.get("rounds", ()) for one in round_["entered"]}
+    entered = entered_on(facts.league)
     versions = {entrant.key: entrant.version for entrant in facts.league.entrants}
     yield (
         *("owner", "bot", "entrant", "version", "status", "rank_low", "rank_high", "mean", "low", "high"),
         *("panel_mean", "panel_low", "panel_high", "sets", "games"),
     )
     rows = [(entered.get(row.entrant), row) for row in facts.table.rows]
-    for own, row in sorted(rows, key=lambda one: (not (one[0] and one[0]["owner"]), one[0]["owner"] if one[0] else "")):
+    for own, row in sorted(
+        rows, key=lambda one: (not (one[0] and one[0]["owner"]), one[0]["owner"].casefold() if one[0] else "")
+    ):
         panel = row.panel
         status = "panel" if own and own["panel"] else "provisional" if row.status != "ranked" else "ranked"
         yield (

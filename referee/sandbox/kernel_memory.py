@@ -30,8 +30,8 @@ if sys.platform == "linux":
     import termios
 
 
-def table_bytes(pid: int) -> tuple[int, int, int]:
-    """Of a process: bytes of its page tables and kernel stacks, its threads, and bytes of files in memory among its pages.
+def table_bytes(pid: int) -> tuple[int, int]:
+    """Of a process: bytes of its page tables and kernel stacks, and bytes of files in memory among its pages.
 
     Zeros if it is gone.
     """
@@ -44,7 +44,7 @@ def table_bytes(pid: int) -> tuple[int, int, int]:
                 threads = int(line.split()[1])
             elif line.startswith(b"RssShmem:"):
                 shared = int(line.split()[1]) * _KIB
-    return tables + threads * STACK_BYTES, threads, shared
+    return tables + threads * STACK_BYTES, shared
 
 
 def buffer_bytes(pids: Iterable[int]) -> tuple[int, int]:

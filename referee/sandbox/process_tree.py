@@ -52,7 +52,7 @@ class Process(NamedTuple):
 
 def process(pid: int) -> Process | None:
     """Process `pid`, or None if there is none (or no /proc)."""
-    text = _read(f"/proc/{pid}/stat", one_piece=True)
+    text = proc_file(f"/proc/{pid}/stat", one_piece=True)
     if not text:
         return None
     # The command's name is in parentheses and may itself hold spaces and parentheses.
@@ -89,7 +89,7 @@ def descendants() -> dict[int, Process]:
         parent = todo.pop()
         for thread in _threads(parent):
             most -= 1
-            for word in _read(f"/proc/{parent.pid}/task/{thread}/children").split():
+            for word in proc_file(f"/proc/{parent.pid}/task/{thread}/children").split():
                 child = process(int(word))
                 if child is not None and child.pid not in found:
                     most -= 1
@@ -120,7 +120,7 @@ def _threads(one: Process) -> Iterable[int | str]:
 def marker_of(pid: int) -> str | None:
     """The marker in the environment that process `pid` was started with; None without one, or if it is not ours to see."""
     wanted = f"{MARKER}=".encode()
-    for entry in _read(f"/proc/{pid}/environ").split(b"\0"):
+    for entry in proc_file(f"/proc/{pid}/environ").split(b"\0"):
         if entry.startswith(wanted):
             return entry[len(wanted) :].decode("ascii", "replace")
     return None
@@ -128,7 +128,7 @@ def marker_of(pid: int) -> str | None:
 
 def brand_of(pid: int) -> int | None:
     """The brand of process `pid`, dead or alive: its limit on file locks. None if there is none."""
-    for line in _read(f"/proc/{pid}/limits").splitlines():
+    for line in proc_file(f"/proc/{pid}/limits").splitlines():
         if line.startswith(b"Max file locks"):
             soft = line.split()[3]
             return int(soft) if soft.isdigit() else None
@@ -152,7 +152,7 @@ def _signs(one: Process) -> tuple[int | None, str | None]:
     return _SIGNS[key]
 
 
-def _read(path: str, *, one_piece: bool = False) -> bytes:
+def proc_file(path: str, *, one_piece: bool = False) -> bytes:
     """All of a file of /proc, in `one_piece` where the kernel writes it so; empty if it cannot be read."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)

@@ -9,7 +9,7 @@ import os
 from collections import deque
 from typing import Final, NamedTuple
 
-from referee.sandbox.process_tree import Process, ProcessTree
+from referee.sandbox.process_tree import Process, ProcessTree, proc_file
 
 PERIOD: Final = 0.25
 """Seconds between two looks."""
@@ -105,26 +105,16 @@ def _names(folder: str) -> list[str]:
         return []
 
 
-def _words(path: str) -> list[bytes]:
-    try:
-        with open(path, "rb", buffering=0) as file:
-            return file.read().split()
-    except OSError:
-        return []
-
-
 def scheduled(pid: int, thread: str) -> tuple[int, int]:
     """Nanoseconds that a thread ran, and that it waited while it was able to run; (0, 0) if it is gone, or nobody tells."""
-    words = _words(f"/proc/{pid}/task/{thread}/schedstat")
+    words = proc_file(f"/proc/{pid}/task/{thread}/schedstat", one_piece=True).split()
     return (int(words[0]), int(words[1])) if len(words) > 1 else (0, 0)
 
 
 def _figures(pid: int) -> tuple[int, int] | None:
     """Microseconds of processor that a process and its reaped children used, and its resident bytes; None if it is gone."""
-    try:
-        with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
-            text = file.read()
-    except OSError:
+    text = proc_file(f"/proc/{pid}/stat", one_piece=True)
+    if not text:
         return None
     words = text[text.rindex(b")") + 2 :].split()  # the name in parentheses may hold anything
     return sum(map(int, words[11:15])) * _TICK_US, int(words[21]) * _PAGE
@@ -132,5 +122,5 @@ def _figures(pid: int) -> tuple[int, int] | None:
 
 def _moved(pid: int) -> int:
     """Bytes that a process had brought from and to a disk; 0 if that is not ours to see."""
-    words = _words(f"/proc/{pid}/io")
+    words = proc_file(f"/proc/{pid}/io", one_piece=True).split()
     return sum(int(words[place + 1]) for place, word in enumerate(words) if word in (b"read_bytes:", b"write_bytes:"))

@@ -143,7 +143,7 @@ def buffers_of(bot: Monitored, members: Iterable[Process]) -> int:
     """What the kernel holds for a bot behind its descriptors, and for the files of its own file system in memory."""
     alive = [one.pid for one in members if not one.dead]
     buffers, files = buffer_bytes(alive)
-    mapped = sum(table_bytes(pid)[2] for pid in alive)  # is among the resident pages already
+    mapped = sum(table_bytes(pid)[1] for pid in alive)  # is among the resident pages already
     inodes = inode_bytes(alive, (HOME, "/dev/shm")) if bot.helpers else 0
     return buffers + max(files - mapped, 0) + inodes
 

@@ -28,6 +28,15 @@ ALPHA: Final = 0.05
 """In at most this share of ladders a false order of any pair is ever shown."""
 
 
+def whose(owner: str, key: str) -> tuple[bool, str]:
+    """What all bots of one owner have in common; a bot without an owner has it alone. Ann and ann are one owner.
+
+    >>> whose("Ann", "x") == whose("ann", "y"), whose("", "ann") == whose("ann", "y")
+    (True, False)
+    """
+    return bool(owner), (owner or key).casefold()
+
+
 def error_of_pair(entered: int, alpha: float = ALPHA) -> float:
     """The error of each pair of the version that entered as that number (2, 3 ...) with one that was there before.
 
@@ -98,7 +107,7 @@ class LadderOrders:
     def __init__(self, alpha: float = ALPHA) -> None:
         self._alpha = alpha
         self._entered: dict[str, int] = {}
-        self._owners: dict[str, str] = {}
+        self._owners: dict[str, tuple[bool, str]] = {}
         self._pairs: dict[tuple[str, str], _Differences] = {}
         self._sets: Counter[str] = Counter()
         self._figures: dict[bool, dict[str, list[float]]] = {True: {}, False: {}}
@@ -108,7 +117,7 @@ class LadderOrders:
         if key in self._entered:
             raise ValueError(f"{key!r} has entered already; a new version needs a key of its own")
         self._entered[key] = len(self._entered) + 1
-        self._owners[key] = owner
+        self._owners[key] = whose(owner, key)
 
     def add(self, figures: Mapping[str, float], aimed: Collection[str] = ()) -> None:
         """A closed set: what each of its entrants got a game, and at whom its table was aimed.
@@ -129,7 +138,7 @@ class LadderOrders:
             pair.add(figures[one], figures[other])
 
     def _same_owner(self, one: str, other: str) -> bool:
-        return bool(self._owners[one]) and self._owners[one] == self._owners[other]
+        return self._owners[one] == self._owners[other]
 
     def sets(self, key: str) -> int:
         """How many closed sets somebody has played."""

@@ -4,16 +4,19 @@ Each round is made again from the rounds before it: what was to be fixed first, 
 digest, and the tables that follow from the master. ``verify_league.check_schedule`` compares the sets themselves.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from referee import deals
 from referee.league.ladder_history import (
-    OF_A_VERSION,
     LadderHistory,
     is_ladder,
+    key_of_version,
+    rounds_of,
     seeded_round_master,
     sets_of_round,
+    versions_of,
 )
 from referee.league.league import League
 from referee.league.schedule.schedule import Schedule
@@ -41,7 +44,7 @@ def check_rounds(
         for name in ("rounds", "frozen", "paused"):
             found.differ(Check.FACTS, f"{name} of a league that is no ladder", name in facts, False)
         return
-    rounds = facts.get("rounds", [])
+    rounds = rounds_of(league)
     entered = [one["key"] for round_ in rounds for one in round_["entered"]]
     found.differ(Check.ENTRANT, "entrants, as the rounds tell who entered", list(entrants), entered)
     frozen = facts.get("frozen")
@@ -81,8 +84,7 @@ def _check_round(
     found.differ(Check.ROUND, f"fields {what}", sorted(round_.keys() - _FIELDS), [])
     for one in round_["entered"]:
         found.differ(Check.ROUND, f"fields of {shown(one['key'])}, which entered with it", sorted(one), sorted(_OF_NEW))
-        versions = sum(other["bot"] == one["bot"] for other in history.entered.values())
-        key = f"{one['bot']}{OF_A_VERSION}{versions + 1}" if versions else one["bot"]
+        key = key_of_version(one["bot"], len(versions_of(one["bot"], history.entered.values())) + 1)
         found.differ(Check.ROUND, f"key of a version of {shown(one['bot'])}", one["key"], key)
         found.differ(
             Check.ROUND, f"whether {shown(key)} is of the panel", one["panel"], bool(one["panel"]) and number == 1
@@ -94,8 +96,8 @@ def _check_round(
     panel = [key for key, one in history.entered.items() if one["panel"]]
     staying = [key for key in panel if key in bots or not entrants[key]["withdrawn"]]
     found.differ(Check.ROUND, f"panel {what}", [key for key in panel if key in bots], staying)
-    names = [history.entered[key]["bot"] for key in bots]
-    twice = sorted({name for name in names if names.count(name) > 1})
+    names = Counter(history.entered[key]["bot"].casefold() for key in bots)
+    twice = sorted(name for name, number in names.items() if number > 1)
     found.differ(Check.ROUND, f"bots {what} in two versions", twice, [])
     left_out = [one["key"] for one in round_["entered"] if one["key"] not in bots]
     found.differ(Check.ROUND, f"who entered with it and is not {what}", left_out, [])
@@ -111,5 +113,5 @@ def _check_round(
     seed = league.definition.schedule.seed
     if seed is not None and master != seeded_round_master(seed, number):
         found.differ(Check.COMMITMENT, f"master {what}", "another", f"that of the seed {seed!r}")
-    drawn = history.draw(plan, master)
+    drawn = history.draw(plan, master, sets_of_round(round_))
     found.differ(Check.ROUND, f"tables {what}", round_["tables"], drawn.tables)

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from referee import __version__, deals
-from referee.league.ladder_history import is_ladder
+from referee.league.ladder_history import closed_rounds, is_ladder, open_round
 from referee.league.league import League, rules_of, source_digest
 from referee.league.schedule.format import ScheduleError
 from referee.league.schedule.schedule import Schedule
@@ -295,17 +295,15 @@ def _close(ours: Any, theirs: Any) -> bool:
 def notes(league: League, sets: Sequence[SetRow], superseded: int) -> Iterator[str]:
     """What a reader of the verdict should know besides."""
     facts, states = league.facts, Counter(row.state for row in sets)
-    rounds = facts.get("rounds", [])
-    closed = sum("result_root" in one for one in rounds)
     if is_ladder(league):
-        yield (
-            f"A ladder with {closed} closed rounds, each with a commitment of its own"
-            + (
-                f"; round {closed + 1} is being played: {states['OPEN']} sets are open."
-                if closed < len(rounds)
-                else "."
-            )
+        closed, round_ = closed_rounds(league), open_round(league)
+        known = (
+            "1 closed round, with a commitment"
+            if closed == 1
+            else f"{closed} closed rounds, each with a commitment of its own"
         )
+        being = f"; round {round_['number']} is being played, sets that are open: {states['OPEN']}." if round_ else "."
+        yield f"A ladder with {known}{being}"
     elif facts.get("state") != "finished":
         yield f"The league is not finished: {states['OPEN']} of {len(sets)} sets are open."
     elif facts.get("standings") is None:

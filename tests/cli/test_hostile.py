@@ -13,8 +13,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from referee.league.store.json_text import column as written
 from referee.umpire.record import canonical
 from tests.cli.confined import Confined
+from tests.league.inprocess import at_random
+from tests.league.ladders import Ladder
 from tests.league.tampered import rows, sql
 
 COMMANDS = {
@@ -280,6 +283,81 @@ def test_a_hostile_store(sound: Path, tmp_path: Path, confined: Confined, spoil:
     SPOILT[spoil](path)
     for command in COMMANDS:
         check_end(confined, path.parent, command, may_pass=command != "verify")
+
+
+Rounds = list[dict[str, Any]]
+
+
+@pytest.fixture(scope="module")
+def rounds(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A ladder of three rounds."""
+    players = {"a": at_random, "b": at_random, "c": at_random}
+    ladder = Ladder(tmp_path_factory.mktemp("rounds") / "ladder.sqlite", players, seats=2, sets=4)
+    ladder.play(3)
+    return ladder.path
+
+
+def owned_by_one(rounds: Rounds) -> None:
+    """Nearly all bots are of one owner, and so cannot fill the tables that the definition asks for."""
+    for one in rounds[0]["entered"][1:]:
+        one["owner"] = "ann"
+
+
+MANY_TIMES = 200_000
+OF_ROUNDS: dict[str, Callable[[Rounds], object]] = {
+    "a million million sets": lambda rounds: rounds[1]["tables"][0].update(sets=10**12),
+    "10^300 sets": lambda rounds: rounds[1]["tables"][0].update(sets=10**300),
+    "sets below zero": lambda rounds: rounds[1]["tables"].append({"aimed": [], "sets": -(10**12)}),
+    "sets that add up": lambda rounds: rounds[1]["tables"].extend(
+        [{"aimed": [], "sets": 10**12}, {"aimed": [], "sets": -(10**12)}]
+    ),
+    "sets in words": lambda rounds: rounds[1]["tables"][0].update(sets="four"),
+    "many tables": lambda rounds: rounds[1].update(tables=rounds[1]["tables"][:1] * MANY_TIMES),
+    "aimed at many": lambda rounds: rounds[1]["tables"][0].update(aimed=["a"] * MANY_TIMES),
+    "many pairs": lambda rounds: rounds[1].update(pairs=[["a", "b"]] * MANY_TIMES),
+    "many bots": lambda rounds: rounds[1].update(bots=["a"] * MANY_TIMES),
+    "many are placed": lambda rounds: rounds[1].update(placed=["a"] * MANY_TIMES),
+    "many enter": lambda rounds: rounds[1].update(entered=rounds[0]["entered"] * 50_000),
+    "many rounds": lambda rounds: rounds.extend([dict(rounds[1]) for _ in range(50_000)]),
+    "rounds of nothing": lambda rounds: rounds.extend({} for _ in range(MANY_TIMES)),
+    "a master of megabytes": lambda rounds: rounds[1].update(master="0" * 30_000_000),
+    "a round that is none": lambda rounds: rounds.__setitem__(1, [1]),
+    "a bot that is none": lambda rounds: rounds[1]["bots"].append({"key": "a"}),
+    "who entered is unknown": lambda rounds: rounds[0]["entered"][0].update(key="nobody"),
+    "nobody plays": lambda rounds: rounds[1].update(bots=[], tables=[]),
+    "one owner": owned_by_one,
+}
+
+
+def with_rounds(path: Path, forge: Callable[[Rounds], object]) -> None:
+    ((text,),) = rows(path, "SELECT value FROM league WHERE key = 'rounds'")
+    found = json.loads(text)
+    forge(found)
+    sql(path, "UPDATE league SET value = ? WHERE key = 'rounds'", written(found))
+
+
+@pytest.mark.parametrize("forge", OF_ROUNDS)
+def test_hostile_rounds_of_a_ladder(rounds: Path, tmp_path: Path, confined: Confined, forge: str) -> None:
+    path = copied(rounds, tmp_path / "there")
+    with_rounds(path, OF_ROUNDS[forge])
+    for command in ("verify", "standings"):
+        told = check_end(confined, path.parent, command, may_pass=command != "verify")
+        assert "memory" not in told  # nor was it filled before it was found
+
+
+@pytest.mark.parametrize("schedule", [{"sets": 9_000}, {"extra": 10_000}, {"sets": 9_000, "extra": 10_000}])
+@pytest.mark.parametrize("forge", ["", "one owner"])
+def test_a_definition_with_more_tables_than_the_rounds_have(
+    rounds: Path, tmp_path: Path, confined: Confined, schedule: dict[str, int], forge: str
+) -> None:
+    path = copied(rounds, tmp_path / "there")
+    if forge:
+        with_rounds(path, OF_ROUNDS[forge])
+    ((text,),) = rows(path, "SELECT value FROM league WHERE key = 'definition'")
+    definition = json.loads(text)
+    definition["schedule"] |= schedule
+    sql(path, "UPDATE league SET value = ? WHERE key = 'definition'", written(definition))
+    assert "memory" not in check_end(confined, path.parent, "verify")
 
 
 def linked(target: str) -> Callable[[Path, str], None]:

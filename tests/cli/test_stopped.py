@@ -200,3 +200,17 @@ def test_where_no_bar_shows_it_a_large_league_says_how_to_see_how_it_stands(
     assert (line in " ".join(capsys.readouterr().err.split())) == told
     assert going_on(output=output, console=console) == DONE  # four games are left: no longer many
     assert line not in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_signal_in_the_midst_of_a_line_stops_all_the_same() -> None:
+    class Written(Lines):
+        """Its stream is being written to when the handler comes."""
+
+        def print(self, *_objects: object, **_options: object) -> None:
+            raise RuntimeError("reentrant call inside <_io.BufferedWriter name=2>")
+
+    stops: list[int] = []
+    with run.stopping(lambda: stops.append(1), Written()):
+        for _ in range(3):
+            signal.raise_signal(signal.SIGINT)
+    assert len(stops) == 3

@@ -21,6 +21,9 @@ from referee.league.schedule.ladder import PLACEMENT
 from referee.league.schedule.schedule import read_schedule
 from referee.league.standings import standings_of
 from referee.league.store import Exported, Store
+from referee.league.store.export_format import dumped
+from referee.league.store.json_text import column, read_json
+from referee.league.store.rounds import has_room
 from referee.report.csv_tables import csv_table
 from referee.report.report_data import collect
 from referee.umpire.fallback_player import fallback_move
@@ -130,7 +133,7 @@ def test_a_ladder_is_verified_whole_and_from_its_export(played: Path, tmp_path: 
         league = read_league(store)
         found = verify(store, commitment=league.facts["rounds"][2]["commitment"])
         assert found.ok, str(found)
-        assert "A ladder with 6 closed rounds" in str(found)
+        assert "A ladder with 6 closed rounds, each with a commitment of its own." in str(found)
         assert not verify(store, commitment="0" * 64).ok
         folder = write_export(store, league, tmp_path / "export", {})
     found = verify(Exported(folder))
@@ -214,6 +217,8 @@ def test_who_is_withdrawn_keeps_what_was_scored_and_plays_no_more(tmp_path: Path
 def test_pause_freeze_and_the_end(tmp_path: Path) -> None:
     ladder = Ladder(tmp_path / "ladder.sqlite", FOUNDERS, seed=None)
     ladder.play()
+    with Store.read(ladder.path) as store:
+        assert "A ladder with 1 closed round, with a commitment." in str(verify(store))
     with Store.write(ladder.path) as store:
         store.put(paused=True)
     with pytest.raises(LeagueError, match=r"is paused; let it go on with: referee ladder .* --go-on"):
@@ -344,6 +349,78 @@ def test_nobody_is_withdrawn_without_a_reason(tmp_path: Path, reason: str) -> No
         with pytest.raises(LeagueError, match=r"e is withdrawn for a reason, .* say it, or leave --reason out"):
             withdraw(store, read_league(store), "e", reason)
         assert store.entrants()["e"]["withdrawn"] is None
+
+
+@pytest.mark.parametrize(
+    "reason",
+    ["two\nlines", "a\ttab", "\x1b[2J", "to the \u202eleft", "no \udcff text", "\0", "x" * 1001, "x" * 10_000_000],
+    ids=["lines", "tab", "escape", "direction", "surrogate", "zero", "long", "ten megabytes"],
+)
+def test_a_reason_is_a_plain_line(tmp_path: Path, reason: str) -> None:
+    ladder = Ladder(tmp_path / "ladder.sqlite", FOUNDERS)
+    ladder.begin()
+    with Store.write(ladder.path) as store:
+        with pytest.raises(LeagueError, match="give a single line of at most 1000 printable characters as --reason"):
+            withdraw(store, read_league(store), "e", reason)
+        assert store.entrants()["e"]["withdrawn"] is None
+        assert withdraw(store, read_league(store), "E", "é " * 500) == "e"
+    ladder.play()
+    with Store.read(ladder.path) as store:
+        found = verify(store)
+    assert found.ok, str(found)
+
+
+def test_owners_and_bots_are_the_same_in_upper_and_lower_case(tmp_path: Path) -> None:
+    ladder = Ladder(tmp_path / "ladder.sqlite", FOUNDERS, owners={"a": "Ann", "b": "ann", "c": "ANN"})
+    ladder.play()
+    ladder.owners["a"] = "ann"  # the same owner, so the same entrant
+    ladder.players["E"] = ladder.go("e")  # the same bot, in a new version
+    ladder.versions["E"] = 2
+    ladder.play(2)
+    assert ladder.rounds[1]["bots"] == ["a", "b", "c", "d", "E@2"]
+    assert [one["key"] for one in ladder.rounds[1]["entered"]] == ["E@2"]
+    assert all(len({"a", "b", "c"} & set(table)) < 2 for tables in tables_of(ladder.path) for table, _ in tables)
+    ladder.begin()
+    ladder.players["e"] = ladder.go("E")
+    ladder.versions["e"] = 2
+    ladder.players["A"] = ladder.go("a")
+    ladder.owners["A"] = "aNN"
+    ladder.versions["A"] = 1
+    with Store.write(ladder.path) as store:
+        withdraw(store, read_league(store), "B", "it was broken")
+    with Store.read(ladder.path) as store:
+        with pytest.raises(LeagueError, match=r"a, E@2 have changed"):
+            check_round_unchanged(store, read_league(store), ladder.roster)
+        assert verify(store).ok
+
+
+def test_a_round_for_which_there_is_no_room_is_refused_before_it_begins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ladder = Ladder(tmp_path / "ladder.sqlite", FOUNDERS)
+    ladder.play(2)
+    monkeypatch.setattr("referee.league.store.rounds.MOST_BYTES", 2 * len(dumped(ladder.rounds)))
+    with pytest.raises(
+        LeagueError, match=r"has no room for a round more than its 2: end it with referee ladder .* --finish"
+    ):
+        ladder.begin()
+    with Store.write(ladder.path) as store:
+        assert len(store.entrants()) == 5
+        finish(store, read_league(store))
+        assert verify(store).ok
+
+
+def test_rounds_that_have_room_can_be_read_again_from_store_and_export(played: Path) -> None:
+    with Store.read(played) as store:
+        rounds = store.league().get("rounds", [])
+    number = 1
+    while has_room(rounds * number * 2):
+        number *= 2
+    many = rounds * number
+    assert not has_room(rounds * number * 2)
+    assert read_json(column(many)) == many
+    assert read_json(dumped({"rounds": many, "standings": rounds})) == {"rounds": many, "standings": rounds}
+    assert number * len(rounds) > 2_000
 
 
 def test_too_few_owners_cannot_fill_a_table(tmp_path: Path) -> None:

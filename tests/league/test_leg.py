@@ -239,7 +239,7 @@ def test_a_process_that_cannot_be_ended_ends_the_league_there(tmp_path: Path, mo
 
     monkeypatch.setattr(LocalSupervisor, "end", leaves_one)
     event_sink = EventSink()
-    with pytest.raises(LeagueError, match="could not be ended: 4711; end them by hand, then: referee resume"):
+    with pytest.raises(LeagueError, match="could not be ended: 4711; end them by hand, then run it again"):
         play(plan_of(tmp_path, THREE), games_of(NAMES, 2, [0]), event_sink)
     assert len(event_sink.of("finished")) == 2
 

@@ -164,7 +164,7 @@ def test_a_worker_that_is_killed_ends_the_run_with_the_remedy_and_leaves_nothing
     os.kill(workers_of(referee)[0], signal.SIGKILL)
     _, err = referee.communicate(timeout=PATIENCE)
     assert referee.returncode == 1, err
-    assert "a worker process died; nothing is lost, go on with: referee resume" in err
+    assert "a worker process died; nothing is lost, run it again" in err
     assert not ground.left_running()
     ground.play(path, 2)
     assert result_of(path) == undisturbed

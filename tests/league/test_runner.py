@@ -409,7 +409,7 @@ def test_the_third_no_contest_voids_the_set_with_workers_too(path: Path) -> None
 @pytest.mark.parametrize(
     "error",
     [
-        LeagueError("a worker process died; nothing is lost, go on with: referee resume"),
+        LeagueError("a worker process died; nothing is lost, run it again"),
         OSError("no space left for logs"),
     ],
 )

@@ -341,3 +341,76 @@ def test_seats_and_house_rules_make_the_digest() -> None:
     one, two = (parse_definition(DEFINITION.replace("seats = 3", f"seats = {seats}")) for seats in (3, 2))
     digests = {rules_digest(one.rule_set(), 3), rules_digest(two.rule_set(), 2), rules_digest(one.rule_set(), 2)}
     assert len(digests) == 2
+
+
+LADDER = """\
+[tournament]
+name = "Ladder"
+variant = "auction-pitch"
+seats = 3
+[schedule]
+format = "ladder"
+
+[[bots]]
+path = "random"
+panel = true
+
+[[bots]]               # Ann's
+path = "bots/ann"
+owner = "Ann"
+args = ["--slow"]
+
+[[bots]]
+path = "careful"
+"""
+
+
+@pytest.fixture
+def ladder(club: Path) -> Path:
+    club.write_text(LADDER, "utf-8")
+    return club
+
+
+@pytest.mark.parametrize(("own", "version"), [("ann", "2.0"), ("ann", "1.0"), ("Ann", "2.0")])
+def test_a_new_version_takes_the_place_of_the_one_before_on_a_ladder(ladder: Path, own: str, version: str) -> None:
+    make(ladder.parent / "ann2", own, version, code="better")
+    assert add(ladder, "ann2") == Submission("ann", False, replaces=True)
+    text = ladder.read_text("utf-8")
+    name = 'name = "ann"\n' if own != "ann" else ""
+    assert text.replace("\n\n", "\n") == LADDER.replace(
+        'path = "bots/ann"\nowner = "Ann"\nargs = ["--slow"]\n', f'path = "ann2"\nowner = "Ann"\n{name}'
+    ).replace("\n\n", "\n")
+    assert names(ladder) == ["random", "ann", "careful"]
+    assert enter(load_definition(ladder)).entrants[1].digest == source("ann2").digest
+    assert entry_for(load_definition(ladder), source("ann2")) == Submission("ann", True)
+
+
+def test_a_bot_under_the_name_of_another_takes_its_place_on_a_ladder(ladder: Path) -> None:
+    make(ladder.parent / "ben", "ben")
+    assert add(ladder, "ben", "ann") == Submission("ann", False, replaces=True)
+    assert names(ladder) == ["random", "ann", "careful"]
+    assert entry_for(load_definition(ladder), source("ben")) == Submission("ann", True)
+
+
+def test_the_panel_and_what_a_pattern_brings_are_not_replaced(ladder: Path) -> None:
+    make(ladder.parent / "other", "random", "9")
+    with pytest.raises(DefinitionError, match=r"it never changes.*--name"):
+        entry_for(load_definition(ladder), source("other"))
+    make(ladder.parent / "inbox" / "cat", "cat")
+    make(ladder.parent / "cat2", "cat", "2")
+    ladder.write_text(LADDER + '\n[[bots]]\nbots_from = "inbox/*"\n', "utf-8")
+    with pytest.raises(DefinitionError, match="put the new version into its folder"):
+        entry_for(load_definition(ladder), source("cat2"))
+
+
+def test_inline_entries_are_replaced_too(ladder: Path) -> None:
+    head, _, _ = LADDER.partition("\n[[bots]]")
+    inline = 'bots = [{path = "random"}, {path = "bots/ann", owner = "Ann"}, {path = "careful"}]\n'
+    ladder.write_text(inline + head, "utf-8")
+    make(ladder.parent / "ann2", "ann", "2.0")
+    add(ladder, "ann2")
+    assert [(one.path, one.owner) for one in load_definition(ladder).bots] == [
+        ("random", None),
+        ("ann2", "Ann"),
+        ("careful", None),
+    ]

@@ -74,7 +74,7 @@ def test_of_a_killed_worker_nothing_is_lost_that_it_has_told(tmp_path: Path) -> 
         if finished(so_far):
             os.kill(process.pid, signal.SIGKILL)
 
-    with pytest.raises(LeagueError, match="a worker process died; nothing is lost, go on with: referee resume"):
+    with pytest.raises(LeagueError, match="a worker process died; nothing is lost, run it again"):
         play(tmp_path, SLOW, 30, kill)
     assert 0 < len(finished(told)) < 60
 

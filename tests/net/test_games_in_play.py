@@ -126,7 +126,7 @@ def test_an_abandoned_game_has_no_record_and_its_reason() -> None:
     book.games_in_play.open(umpire, [session, session])
     book.games_in_play.abandon(umpire, "the referee stalled")
     assert book.void == {"game-1": "the referee stalled"}
-    assert session.games == 0
+    assert session.seats == 0
     assert session.flush(0) is None
 
 
@@ -237,7 +237,7 @@ def test_a_game_that_cannot_be_dealt_is_no_contest() -> None:
     umpire._packs = lambda _deal: ()
     book.games_in_play.open(umpire, [session, session])
     assert list(book.void) == ["game-1"]
-    assert session.games == 0
+    assert session.seats == 0
 
 
 def test_first_choice_is_legal() -> None:

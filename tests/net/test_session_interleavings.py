@@ -117,7 +117,7 @@ class Interleavings(RuleBasedStateMachine):
     def every_game_is_in_play_or_over(self) -> None:
         over = len(self.book.records) + len(self.book.void)
         assert over + len(self.book.games_in_play.seated) == len(self.umpires)
-        assert self.session.games == sum(umpire.spec.seats for umpire in self.book.games_in_play.seated)
+        assert self.session.seats == sum(umpire.spec.seats for umpire in self.book.games_in_play.seated)
 
     def teardown(self) -> None:
         """Whatever has happened: a bot that answers finishes all games."""

@@ -5,9 +5,10 @@ is replaced in one step.
 """
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import tomlkit
 from tomlkit.items import AoT, Array
@@ -19,6 +20,7 @@ from referee.league.definition.toml_file import write_text
 from referee.league.entrants.bot_digest import TooLarge, differing_files
 from referee.league.entrants.bot_source import BotSource, BotSourceError, find_bot
 from referee.league.entrants.roster import Entrant, enter
+from referee.league.schedule.formats import format_of
 
 _MOST_FILES: Final = 4
 """The most files that a difference names."""
@@ -28,18 +30,21 @@ _MOST_FILES: Final = 4
 class Submission:
     """How a bot is entered: under which name, and whether it is there already, as it is now.
 
-    ``beside`` says in a phrase which other version of it is there, and what differs; empty if there is none.
+    ``beside`` says in a phrase which other version of it is there, and what differs; empty if there is none. ``replaces``: whether
+    it takes the place of that version, as on a ladder.
     """
 
     name: str
     known: bool
     beside: str = field(default="", compare=False)
+    replaces: bool = False
 
 
 def entry_for(definition: Definition, source: BotSource, name: str | None = None) -> Submission:
     """How a bot would be entered in a tournament; ``DefinitionError`` if its name is another's.
 
-    A bot that is there in an earlier version stays, and the new version is a new player under a name of its own.
+    A bot that is there in an earlier version stays, and the new version is a new player under a name of its own; but on a ladder,
+    which knows the versions of a bot, it takes the place of that version. The panel of a ladder never changes.
     """
     entrants = [one for one in enter(definition).entrants if one.copy_of is None]
     for one in entrants:
@@ -55,12 +60,31 @@ def entry_for(definition: Definition, source: BotSource, name: str | None = None
     other = taken.get(wanted.casefold())
     if other is None:
         return Submission(wanted, False)
+    if format_of(definition.shape()).endless:
+        _check_may_be_replaced(definition, other)
+        return Submission(other.name, False, _is_in(other, source), replaces=True)
     versioned = f"{source.name[: 39 - len(source.version)]}-{source.version}"
     if name is None and other.version != source.version and is_name(versioned) and versioned.casefold() not in taken:
-        return Submission(
-            versioned, False, f"{other.name} {other.version} is in already; {_differences(other, source)}"
-        )
+        return Submission(versioned, False, _is_in(other, source))
     raise DefinitionError([_taken(definition, other, source, wanted)])
+
+
+def _is_in(other: Entrant, source: BotSource) -> str:
+    return f"{other.name} {other.version} is in already; {_differences(other, source)}"
+
+
+def _check_may_be_replaced(definition: Definition, other: Entrant) -> None:
+    """Raises ``DefinitionError`` if a bot of a ladder is of the panel, or came in by a pattern."""
+    place = _place_of(definition, other.name)
+    if definition.bots[place].bots_from is not None:
+        remedy = "put the new version into its folder"
+        raise DefinitionError(
+            [_here(definition, ("bots", place, "bots_from"), f"{other.name}, which a pattern brings in", remedy)]
+        )
+    if definition.bots[place].panel:
+        found, allowed = f"{shown(other.name)} in another version", "the panel as it is: it never changes"
+        remedy = "enter it under another name with --name"
+        raise DefinitionError([definition.problem(("bots", place, "panel"), found, allowed, remedy)])
 
 
 def _taken(definition: Definition, other: Entrant, source: BotSource, wanted: str) -> Problem:
@@ -97,11 +121,18 @@ def _differences(other: Entrant, source: BotSource) -> str:
 
 
 def add_bot(file: Path, text: str, source: BotSource, entry: Submission) -> None:
-    """Enters a bot in the definition of that file; ``text`` is how it was named. Raises ``DefinitionError``."""
+    """Enters a bot in the definition of that file; ``text`` is how it was named. Raises ``DefinitionError``.
+
+    A bot that replaces another has the owner of that, and nothing else of it.
+    """
     document = _read(file)
     fields = {"path": _path_for(file, text, source)}
     if entry.name != source.name:
         fields["name"] = entry.name
+    if entry.replaces:
+        _play_instead(document["bots"][_place_of(load_definition(file), entry.name)], fields)
+        _replace(file, tomlkit.dumps(document))
+        return
     if "bots" not in document:
         document["bots"] = tomlkit.aot()
     bots = document["bots"]
@@ -116,6 +147,18 @@ def add_bot(file: Path, text: str, source: BotSource, entry: Submission) -> None
         inline.update(fields)
         bots.append(inline)
     _replace(file, tomlkit.dumps(document))
+
+
+def _play_instead(table: Any, fields: Mapping[str, str]) -> None:
+    """Makes an entry play another bot: what it says of the program before goes."""
+    for name in _OF_A_PROGRAM - fields.keys():
+        table.pop(name, None)
+    for name, value in fields.items():
+        table[name] = value
+
+
+_OF_A_PROGRAM: Final = frozenset({"path", "command", "name", "version", "args", "env"})
+"""The fields of an entry that say which program plays, and with what."""
 
 
 def _end_with_a_blank_line(bots: AoT) -> None:

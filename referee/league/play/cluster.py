@@ -78,16 +78,14 @@ class ClusterWorkers:
                     run, sent = queue.get(timeout=PATIENCE_SECONDS if over else _LOOK_SECONDS)
                 except TimeoutError:
                     if over:
-                        raise LeagueError(
-                            "what a worker sent did not arrive; nothing is lost, go on with: referee resume"
-                        ) from None
+                        raise LeagueError("what a worker sent did not arrive; nothing is lost, run it again") from None
                     continue
                 heard[run] += 1
                 tell(pickle.loads(sent))  # noqa: S301  # our own worker's
             done.result()
         except Exception as error:
             if lost_worker(error):
-                raise LeagueError("a worker process died; nothing is lost, go on with: referee resume") from None
+                raise LeagueError("a worker process died; nothing is lost, run it again") from None
             raise
         finally:
             queue.close()

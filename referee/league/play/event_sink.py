@@ -134,6 +134,21 @@ _TOGETHER_SECONDS = 0.2
 _MOST_TOGETHER = 64
 
 
+class Pace:
+    """How often a sink passes on what it has gathered: that of a fifth of a second together, sooner if it is much."""
+
+    def __init__(self) -> None:
+        self._passed_on_at = 0.0
+
+    def is_due(self, gathered: int) -> bool:
+        """Whether so many things are to be passed on now."""
+        return gathered >= _MOST_TOGETHER or time.monotonic() - self._passed_on_at >= _TOGETHER_SECONDS
+
+    def passed_on(self) -> None:
+        """They have been, a moment ago."""
+        self._passed_on_at = time.monotonic()
+
+
 @dataclass(slots=True)
 class BufferSink(EventSink):
     """Keeps what happened as plain data: the event sink of a worker. ``StoreSink.take`` takes it over."""
@@ -177,7 +192,7 @@ class StoreSink(EventSink):
         self._attempts: dict[str, int] = {}
         self._processes: dict[str, list[Mapping[str, object]]] = {}
         self._ready: list[tuple[GamePlan, FinishedGame]] = []
-        self._stored_at = 0.0
+        self._pace = Pace()
         self.again: list[GamePlan] = []
         self.gone: dict[str, str] = {}
         self.figures = RunFigures()
@@ -206,7 +221,7 @@ class StoreSink(EventSink):
 
     def tick(self) -> None:
         """Stores what is ready, unless that was done a moment ago."""
-        if len(self._ready) >= _MOST_TOGETHER or time.monotonic() - self._stored_at >= _TOGETHER_SECONDS:
+        if self._pace.is_due(len(self._ready)):
             self.flush()
 
     def flush(self) -> None:
@@ -214,7 +229,7 @@ class StoreSink(EventSink):
         ready, self._ready = self._ready, []
         if ready:
             self._store.finish_games([finished for _, finished in ready])
-            self._stored_at = time.monotonic()
+            self._pace.passed_on()
             self.took(RunFigures(len(ready), sum(finished.summary["decisions"] for _, finished in ready)))
             for game, finished in ready:
                 self._observer.game(game, finished.summary)

@@ -1,4 +1,4 @@
-"""A leg: one game of many sets, played at once by bot processes that have never met these packs.
+"""A leg: one game from each of many sets, all played at once by bot processes that have never met these packs.
 
 Within a leg every bot has one process (a pair has two). All games are fed to it as it can take them; when the last is
 over, every bot is sent off, and its process and storage are gone when the leg is: only then the next games of its sets may begin.
@@ -178,7 +178,7 @@ class Leg(GameObserver, ArenaObserver, SupervisorObserver):
         survivors = {pid for supervisor in locals_.values() for pid in supervisor.survivors}
         if survivors:
             named = ", ".join(map(str, sorted(survivors)))
-            raise LeagueError(f"bot processes could not be ended: {named}; end them by hand, then: referee resume")
+            raise LeagueError(f"bot processes could not be ended: {named}; end them by hand, then run it again")
 
     async def _play_all(self) -> None:
         """Feeds the games as the bots can take them, until all are over or the leg is stopped."""

@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass, fields
 class RunFigures:
     """What a run, or a part of it, took.
 
-    ``games`` and their ``decisions`` were stored. ``messages`` to bots held ``turns``, some of which may have been sent again
-    to another process; ``starts`` are starts of local bots. ``seconds`` passed on the clock. Processor time, in seconds, is
-    that of the referee with its workers, and that of the bots as far as they have ended, those of a cluster too.
+    ``games``: those that were stored, with their ``decisions``. ``messages``: those to bots, which held ``turns``; a turn that was
+    sent again to another process counts twice. ``starts``: of local bots. ``seconds``: by the clock. ``referee_s`` and ``bots_s``:
+    seconds of processor time of the referee with its workers, and of all bots that have ended; those of a cluster count too.
     """
 
     games: int = 0

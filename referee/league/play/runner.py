@@ -419,7 +419,7 @@ class Runner:
         self._void_withdrawn()
         now = self._store.sets_of(one.id for one in sets)
         if sets and not again and not self._halted and all(before[key] == row for key, row in now.items()):
-            raise LeagueError("no game could be finished; see the lines above, fix that, then: referee resume")
+            raise LeagueError("no game could be finished; see the lines above, fix that, then run it again")
         if self._event_sink.gone:
             for lane in self._lanes:
                 if lane.leg is not None:

@@ -13,13 +13,12 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Sequence
 from typing import IO, Any, Final
 
 from referee.league.league import LeagueError
 from referee.league.plan import GamePlan, LeaguePlan
-from referee.league.play.event_sink import BufferSink, EntrantWithdrawn, Event
+from referee.league.play.event_sink import BufferSink, EntrantWithdrawn, Event, Pace
 from referee.league.play.leg import Leg
 from referee.league.play.run_figures import ProcessorTime
 from referee.sandbox.orphans import end_orphans
@@ -31,8 +30,6 @@ Legs = Sequence[Sequence[GamePlan]]
 Tell = Callable[[list[Event]], None]
 
 _LENGTH: Final = 8
-_TOGETHER_SECONDS: Final = 0.2
-_MOST_TOGETHER: Final = 64
 
 
 class WorkerProcess:
@@ -64,7 +61,7 @@ class WorkerProcess:
             if error is not None:
                 raise error
             if self._child.returncode:
-                raise LeagueError("a worker process died; nothing is lost, go on with: referee resume")
+                raise LeagueError("a worker process died; nothing is lost, run it again")
         finally:
             self.kill()
             self._child.wait()
@@ -123,11 +120,11 @@ class FrameSink(BufferSink):
 
     def __init__(self, send: Tell) -> None:
         super().__init__()
-        self._send, self._sent_at = send, 0.0
+        self._send, self._pace = send, Pace()
 
     def tick(self) -> None:
         """Sends what there is, unless that was done a moment ago."""
-        if len(self.events) >= _MOST_TOGETHER or time.monotonic() - self._sent_at >= _TOGETHER_SECONDS:
+        if self._pace.is_due(len(self.events)):
             self.flush()
 
     def flush(self) -> None:
@@ -135,7 +132,7 @@ class FrameSink(BufferSink):
         events, self.events = self.events, []
         if events:
             self._send(events)
-            self._sent_at = time.monotonic()
+            self._pace.passed_on()
 
 
 def play_legs(plan: LeaguePlan, legs: Legs, stopped: Callable[[], bool], tell: Tell) -> None:

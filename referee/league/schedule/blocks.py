@@ -1,8 +1,8 @@
 """Which sets are played next, and by which bot processes at once: blocks of sets with few bots, one after another.
 
-A league in which all bots may live at once is played in schedule order. Where that are more processes than allowed, the
-tables are put into groups that share bots, and all sets of a group are played before those of the next: bots are started
-seldom, and few live at once.
+A league whose bots may all live at once is played in schedule order. Where they are more processes than may, the tables are put
+into groups that share bots, and all sets of a group are played before those of the next: bots are started seldom, and few
+live at once.
 """
 
 from collections import deque

@@ -21,14 +21,14 @@ import hmac
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, count, pairwise
+from itertools import combinations, count, islice, pairwise
 from typing import Final, TypeVar
 
 from referee.deals import encode
 from referee.league.schedule.format import Format, ScheduledEntrant, ScheduleError, SetResult, Shape
 from referee.league.schedule.schedule import Schedule, Seating
 from referee.statistics.intervals import FEWEST_SETS
-from referee.statistics.ladder_orders import LadderOrders
+from referee.statistics.ladder_orders import LadderOrders, whose
 
 PLACEMENT: Final = 6
 """Tables at which a newcomer is placed."""
@@ -150,20 +150,13 @@ def newcomers_to_place(shape: Shape, bots: Sequence[LadderBot], new: Collection[
     """Those of the new bots that are placed against the others; none where these cannot fill a table with each of them."""
     others = [bot for bot in bots if bot.key not in new]
     newcomers = [bot for bot in bots if bot.key in new]
-    enough = all(
-        len({bot.owner or bot.key for bot in others if not _same_owner(bot, one)}) >= shape.table_size - 1
-        for one in newcomers
-    )
-    return tuple(bot.key for bot in newcomers) if enough and _owners(others) >= shape.table_size else ()
+    enough = all(len(_owners(others) - _owners([one])) >= shape.table_size - 1 for one in newcomers)
+    return tuple(bot.key for bot in newcomers) if enough and len(_owners(others)) >= shape.table_size else ()
 
 
-def _owners(bots: Iterable[LadderBot]) -> int:
-    """How many different owners bots have; one without an owner counts for itself."""
-    return len({(bool(bot.owner), bot.owner or bot.key) for bot in bots})
-
-
-def _same_owner(one: LadderBot, other: LadderBot) -> bool:
-    return bool(one.owner) and one.owner == other.owner
+def _owners(bots: Iterable[LadderBot]) -> set[tuple[bool, str]]:
+    """The different owners of bots; one without an owner counts for itself."""
+    return {whose(bot.owner, bot.key) for bot in bots}
 
 
 def open_pairs(evidence: LadderOrders, among: Iterable[str], tables: int) -> tuple[Pair, ...]:
@@ -178,12 +171,20 @@ def open_pairs(evidence: LadderOrders, among: Iterable[str], tables: int) -> tup
     return tuple(chosen[number % len(chosen)] for number in range(tables)) if chosen else ()
 
 
-def draw_round(shape: Shape, plan: RoundPlan, met: Meetings, league: str, master: bytes) -> tuple[AimedTable, ...]:
+def draw_round(
+    shape: Shape, plan: RoundPlan, met: Meetings, league: str, master: bytes, most: int | None = None
+) -> tuple[AimedTable, ...]:
     """The tables of a round, all chance from its master. ``met``: the rounds before it.
 
-    Raises ``ScheduleError`` where the bots cannot fill a table.
+    Raises ``ScheduleError`` where the bots cannot fill a table, or there would be more than ``most`` tables.
     """
-    return tuple(_Drawing(shape, plan, met, lots_of(league, plan.number, master)).tables())
+    fewest = balanced_tables(shape, len(plan.balanced)) + PLACEMENT * len(plan.placed) + len(plan.pairs)
+    if most is None or fewest <= most:
+        tables = _Drawing(shape, plan, met, lots_of(league, plan.number, master)).tables()
+        drawn = tuple(tables if most is None else islice(tables, most + 1))
+        if most is None or len(drawn) <= most:
+            return drawn
+    raise ScheduleError(f"round {plan.number} has more tables than the {most:,} that are there")
 
 
 class Lots:
@@ -222,13 +223,13 @@ class _Drawing:
 
     def __init__(self, shape: Shape, plan: RoundPlan, met: Meetings, lots: Lots) -> None:
         self._shape, self._plan, self._met, self._lots = shape, plan, met, lots
-        self._bots = {bot.key: bot for bot in plan.bots}
         self._others = list(plan.balanced)
         self._here: Counter[frozenset[str]] = Counter()  # meetings of this round
         self._seats: Counter[str] = Counter()  # in its balanced part
-        owners = Counter(bot.owner for bot in plan.bots if bot.owner)
-        self._kept_apart = {bot.key for bot in plan.bots if owners[bot.owner] > 1}
-        if _owners(self._bots[key] for key in self._others) < shape.table_size:
+        self._owner_of = {bot.key: whose(bot.owner, bot.key) for bot in plan.bots}
+        owners = Counter(self._owner_of.values())
+        self._kept_apart = {key for key, owner in self._owner_of.items() if owners[owner] > 1}
+        if len({self._owner_of[key] for key in self._others}) < shape.table_size:
             raise ScheduleError(
                 f"round {plan.number}: {len(self._others)} bots cannot fill a table of {shape.table_size} without two bots of one "
                 "owner; enter more bots"
@@ -303,7 +304,7 @@ class _Drawing:
         self._seats.update(table)
 
     def _may_join(self, key: str, table: Collection[str]) -> bool:
-        return key not in table and not any(_same_owner(self._bots[key], self._bots[one]) for one in table)
+        return all(self._owner_of[key] != self._owner_of[one] for one in table)
 
     def _filled(self, aimed: Sequence[str]) -> list[str]:
         """A table with these, the other chairs by lot."""
@@ -322,7 +323,7 @@ class _Drawing:
         """The pairs that have to meet in this round and have not at its balanced tables."""
         number, most = self._plan.number, rounds_to_meet(self._shape, len(self._others)) - 1
         for one, other in combinations(self._others, 2):
-            if self._here[frozenset((one, other))] or _same_owner(self._bots[one], self._bots[other]):
+            if self._here[frozenset((one, other))] or self._owner_of[one] == self._owner_of[other]:
                 continue
             if self._met.waiting(one, other, number) >= most:
                 yield one, other

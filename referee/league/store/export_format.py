@@ -5,7 +5,10 @@ The fields are those of ``referee.league.store.league_facts``. Another field, or
 """
 
 import json
-from dataclasses import MISSING, fields, is_dataclass
+import re
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from functools import cache
 from types import NoneType, UnionType
 from typing import (
     Annotated,
@@ -153,6 +156,63 @@ def misfit(name: str, field: str, value: object) -> str:
     allowed = tuple(_SOUND[kind] for kind in kinds)
     sound = isinstance(value, allowed) and (not isinstance(value, bool) or bool in allowed)
     return "" if sound else " or ".join(kinds)
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """An annotation, read once: the kind of its values, JSON Schema's keywords, and of what is in an array or an object."""
+
+    kind: str
+    keywords: Mapping[str, Any]
+    item: "_Form | None"
+    fields: "Mapping[str, _Form]"
+    needed: frozenset[str]
+
+    @classmethod
+    def of(cls, hint: Any) -> "_Form":
+        keywords: dict[str, Any] = {}
+        if get_origin(hint) is NotRequired:
+            (hint,) = get_args(hint)
+        if get_origin(hint) is Annotated:
+            hint, *notes = get_args(hint)
+            keywords = {key: value for note in notes if isinstance(note, dict) for key, value in note.items()}
+        kind = _kind(hint)
+        item = cls.of(get_args(hint)[0]) if kind == "array" else None
+        hints = get_type_hints(hint, include_extras=True) if is_typeddict(hint) else {}
+        fields_ = {name: cls.of(one) for name, one in hints.items()}
+        return cls(kind, keywords, item, fields_, frozenset(hint.__required_keys__ if hints else ()))
+
+    def misfit(self, value: object) -> str:
+        if not isinstance(value, _SOUND[self.kind]) or (isinstance(value, bool) and self.kind != "boolean"):
+            return f": no {self.kind}"
+        if isinstance(value, dict):
+            lacking = next((f".{name}: missing" for name in sorted(self.needed - value.keys())), "")
+            told = ((name, one.misfit(value[name])) for name, one in self.fields.items() if name in value)
+            return lacking or next((f".{name}{misfit}" for name, misfit in told if misfit), "")
+        keywords = self.keywords
+        if isinstance(value, list):
+            if len(value) > keywords.get("maxItems", len(value)):
+                return f": {len(value):,} entries, more than {keywords['maxItems']}"
+            if self.item is None or (self.item.kind == "string" and set(map(type, value)) <= {str}):
+                return ""  # no need to look at each by itself
+            misfits = map(self.item.misfit, value)
+            return next((f"[{at}]{misfit}" for at, misfit in enumerate(misfits) if misfit), "")
+        if isinstance(value, str) and "pattern" in keywords and not re.search(keywords["pattern"], value):
+            return f": not of the form {keywords['pattern']}"
+        if isinstance(value, int) and value < keywords.get("minimum", value):
+            return f": less than {keywords['minimum']}"
+        return ""
+
+
+_form_of = cache(_Form.of)
+
+
+def inner_misfit(kind: type, value: object) -> str:
+    """What is wrong with a value of JSON as a ``TypedDict`` has it, such as ``.tables[2].sets: no integer``; empty if nothing is.
+
+    Looks at all that it holds, but for fields that the type does not know.
+    """
+    return _form_of(kind).misfit(value)
 
 
 def dumped(value: object) -> bytes:

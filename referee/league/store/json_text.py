@@ -28,7 +28,7 @@ def read_json(data: bytes | str) -> Any:
     if len(data) > MOST_BYTES:
         raise TextError(f"larger than {MOST_BYTES >> 20} MiB, which nothing in a league is")
     text = data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass")
-    if text.count(b",") + text.count(b"[") + text.count(b"{") > MOST_VALUES:
+    if values_at_most(text) > MOST_VALUES:
         raise TextError(f"more than {MOST_VALUES:,} values, which nothing in a league has")
     try:
         return json.loads(text.decode(), parse_constant=_refuse, parse_float=_finite)
@@ -38,6 +38,11 @@ def read_json(data: bytes | str) -> Any:
         raise TextError("no JSON of a league: nested too deeply") from None
     except ValueError as error:
         raise TextError(f"no JSON: {str(error)[:200]}") from None
+
+
+def values_at_most(text: bytes) -> int:
+    """How many values a JSON text has at most, told without reading it."""
+    return text.count(b",") + text.count(b"[") + text.count(b"{")
 
 
 def read_short(text: str) -> Any:

@@ -104,8 +104,8 @@ class NewOnLadder(TypedDict):
 class AimedTables(TypedDict):
     """Tables of a round that follow one another and are aimed at the same bots."""
 
-    aimed: Annotated[list[str], "At whom: nobody in the balanced part, a newcomer, or a pair."]
-    sets: Annotated[int, "How many tables; each has one set."]
+    aimed: Annotated[list[str], "At whom: nobody in the balanced part, a newcomer, or a pair.", {"maxItems": 2}]
+    sets: Annotated[Number, "How many tables; each has one set."]
 
 
 class RoundFacts(TypedDict):
@@ -118,7 +118,7 @@ class RoundFacts(TypedDict):
     pairs: Annotated[list[list[str]], "At which pairs the extra tables are aimed, one entry a table."]
     digest: Annotated[str, "SHA-256 over all of that, with the versions of the bots, and the definition."]
     commitment: Annotated[str, "SHA-256 over the master and that digest, published before the first deal."]
-    master: Annotated[str, "From which its chairs and packs follow; revealed when it is closed."]
+    master: Annotated[Digest, "From which its chairs and packs follow; revealed when it is closed."]
     tables: Annotated[list[AimedTables], "Its tables, in schedule order."]
     result_root: NotRequired[Annotated[str, "Root over all results up to its end; a round without one is open."]]
 

@@ -474,7 +474,7 @@ def _check_whole(path: Path, db: sqlite3.Connection) -> None:
             return
     raise StoreError(
         f"{path} was copied while a referee wrote to it, and without {wal.name}, which holds its last games: copy both, or stop "
-        f"the referee first. If that file is lost, referee resume {path} goes on with what is here"
+        f"the referee first. If that file is lost, the next run goes on with what is here"
     )
 
 
