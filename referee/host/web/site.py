@@ -87,7 +87,7 @@ class Site:
         self.store = HostStore.open(self.home.store)
         self.sessions = Sessions(self.store.secret())
         self.ladder = LadderWatch(self.home.ladder, self.ticks, aside=self.aside)
-        self.closed_rounds = ClosedRounds(self.home.ladder, self.home.folder, in_thread=not self.aside)
+        self.closed_rounds = ClosedRounds(self.home.ladder, self.home.folder, self.ticks, in_thread=not self.aside)
         self.logins = RateLimit(
             _LOGINS_A_MINUTE, 60, self.ticks, "Too many tries from your address; wait a minute, and try again."
         )
