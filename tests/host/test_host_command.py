@@ -89,7 +89,7 @@ def roots_of(path: Path) -> list[str]:
     rounds, games = ladder_of(path)
     with Store.read(path) as store:
         assert games == len({(one.fixture_id, one.redeal) for one in store.every_game()})
-    return [one["result_root"] for one in rounds]
+    return [one["result_root"] for one in rounds if "result_root" in one]
 
 
 def test_killed_and_stopped_in_mid_round_a_host_comes_to_the_same_roots_as_a_run(folder: Path) -> None:
@@ -114,8 +114,7 @@ def test_killed_and_stopped_in_mid_round_a_host_comes_to_the_same_roots_as_a_run
     assert re.search(r"The site is at http://127\.0\.0\.1:\d+\n", printed)
     assert "engine has ended by itself (killed by SIGKILL) and starts again in 1 s" in told
     assert "Stopping: what is under way goes on with the next start." in told
-    rounds, games = ladder_of(home.ladder)
-    assert "result_root" not in rounds[-1] or len(rounds) == 1
+    games = games_of(folder)
 
     # All is killed: the supervisor, and with it the parts.
     host = started(folder)
@@ -127,13 +126,14 @@ def test_killed_and_stopped_in_mid_round_a_host_comes_to_the_same_roots_as_a_run
     until(lambda: parts_of(folder) == {})
 
     # And it goes on to the end.
-    left = 2 - sum("result_root" in one for one in ladder_of(home.ladder)[0])
-    if left > 0:
+    rounds = ladder_of(home.ladder)[0]
+    left = 2 - sum("result_root" in one for one in rounds)
+    if left > 0:  # on a busy machine the rounds may be over before they are killed
         host = started(folder, "--rounds", str(left))
         printed, told = host.communicate()
         assert host.returncode == 0, told
         assert "/join/" not in printed  # the organiser was invited at the first start
-        assert "engine: Going on with round" in told
+        assert ("engine: Going on with round" in told) is ("result_root" not in rounds[-1])
     assert roots_of(home.ladder)[:2] == wanted
     assert referee(folder, "verify", str(home.ladder)).returncode == 0
 

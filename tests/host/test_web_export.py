@@ -8,7 +8,7 @@ import pytest
 
 from referee.host.home import HostHome
 from referee.host.web.aside import AsideError, aside
-from referee.host.web.closed_rounds import FOLDER, make_archive
+from referee.host.web.closed_rounds import FOLDER, ClosedRounds, make_archive
 from referee.league.export import copy_closed_rounds, write_export
 from referee.league.ladder import withdraw
 from referee.league.league import LeagueError, read_league
@@ -96,7 +96,34 @@ def test_a_host_gives_the_closed_rounds_to_whoever_asks_and_makes_them_once_a_ro
         second = at.get("/export")
         assert second.content != first.content
         left = [path.name for path in home.folder.iterdir() if "export" in path.name]
-        assert left == ["export-2.zip"]
+        assert sorted(left) == ["export-1.zip", "export-2.zip"]
+
+
+def test_the_newest_archive_is_given_away_while_a_newer_one_has_to_wait(tmp_path: Path) -> None:
+    ladder = a_ladder(tmp_path / "ladder.sqlite")
+    now = [0.0]
+
+    def ticks() -> float:
+        now[0] += 1
+        return now[0]
+
+    (tmp_path / ".export-left").mkdir()
+    (tmp_path / "export-9.zip").write_bytes(b"of a ladder that was here before")
+    kept = ClosedRounds(ladder.path, tmp_path, ticks, in_thread=True)
+    try:
+        assert kept.archive(1, 60) is None  # no round is closed
+        now[0] += 100
+        names = []
+        for rounds in (1, 2, 3):
+            ladder.play(1)
+            found = kept.archive(rounds - 1, 60)  # what was asked for may be behind
+            assert found is not None
+            names.append(found.name)
+            now[0] += 100 * (rounds == 2)
+        assert names == ["export-1.zip", "export-1.zip", "export-3.zip"]
+        assert {path.name for path in tmp_path.glob("*export*")} == {"export-1.zip", "export-3.zip"}
+    finally:
+        kept.close()
 
 
 def fails(text: str) -> None:

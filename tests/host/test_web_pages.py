@@ -1,9 +1,12 @@
 """The pages of a host's site: who may see and do what, and that nobody's words are taken for markup."""
 
+import asyncio
+import json
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -375,6 +378,38 @@ def test_the_board_of_a_ladder_is_there_without_scripts(on_ladder: MadeSite) -> 
     assert told["round"]["number"] == 3
     assert told["round"]["games_played"] == 4
     assert {row["entrant"] for row in told["rows"]} == {"anns-bot@2", "bobs-bot", "House", "random"}
+
+
+def test_events_tell_of_the_round_and_have_the_mark_of_the_page_that_they_keep_fresh(on_ladder: MadeSite) -> None:
+    sent: list[bytes] = []
+
+    async def receive() -> Any:
+        return await asyncio.Event().wait()
+
+    async def send(message: Any) -> None:
+        sent.append(message.get("body", b""))
+        if b"event: board" in sent[-1]:
+            on_ladder.site.stopping.set()
+
+    scope = {
+        "type": "http",
+        "asgi": {"version": "3.0", "spec_version": "2.3"},
+        "http_version": "1.1",
+        "method": "GET",
+        "path": "/events",
+        "raw_path": b"",
+        "query_string": b"",
+        "scheme": "http",
+        "server": ("pitch.test", 80),
+        "client": ("192.0.2.1", 1),
+        "headers": [(b"host", b"pitch.test")],
+    }
+    asyncio.run(on_ladder.made(scope, receive, send))
+    (data,) = re.findall(r"^data: (.*)$", b"".join(sent).decode(), re.MULTILINE)
+    told = json.loads(data)
+    assert (told["round"], told["games_played"]) == (3, 4)
+    assert f'data-mark="{told["mark"]}"' in on_ladder.get("/").text
+    assert on_ladder.site.watcher_places.taken == 0
 
 
 def test_a_bot_has_its_versions_results_and_games_on_its_page(on_ladder: MadeSite) -> None:

@@ -170,7 +170,7 @@ async def submit(request: Request) -> Response:
         return owner
 
     owner = await run_in_threadpool(allowed)
-    with site.upload_places.place(""):
+    with site.upload_places.place(str(owner.id)):
         form, archive = await read_archive_form(request)
         try:
             job, _ = await hand_in(request, owner, form.get("bot", "").strip(), chunks_of(archive))

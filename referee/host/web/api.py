@@ -59,7 +59,7 @@ async def new_version(request: Request) -> Response:
         return owner, name
 
     owner, name = await run_in_threadpool(allowed)
-    with site.upload_places.place(""):
+    with site.upload_places.place(str(owner.id)):
         job, is_new = await hand_in(request, owner, name, request.stream())
     return json_answer(await run_in_threadpool(job_json, request, job), 201 if is_new else 200)
 

@@ -9,6 +9,8 @@ from multiprocessing.connection import Connection
 from typing import Any, Final
 
 _LOOK_S: Final = 0.2
+_NICE: Final = 10
+"""Games go first; but a host that plays all the time has to show a board too."""
 
 
 class AsideError(Exception):
@@ -16,7 +18,7 @@ class AsideError(Exception):
 
 
 def aside(work: Callable[..., Any], *values: Any, is_over: Callable[[], bool]) -> Any:
-    """What ``work`` of a module gives for these values, done in another process; that takes only what nobody else needs.
+    """What ``work`` of a module gives for these values, done in another process; games go first.
 
     It is ended when ``is_over`` says so. Raises ``AsideError``.
     """
@@ -46,7 +48,7 @@ def aside(work: Callable[..., Any], *values: Any, is_over: Callable[[], bool]) -
 def _work_into(sending: Connection, work: Callable[..., Any], *values: Any) -> None:
     """What that process does: it sends whether it is done, and what came of it, or what went wrong in words."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever has started it ends it
-    os.nice(19)
+    os.nice(_NICE)
     with sending:
         try:
             told = (True, work(*values))

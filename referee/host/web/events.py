@@ -70,6 +70,7 @@ async def board_events(request: Request) -> Response:
                     "board",
                     seen,
                     {
+                        "mark": site.ladder.shown,
                         "sets": board.sets if board else 0,
                         "round": len(now.rounds) if now else 0,
                         "games_played": now.games_played if now else 0,

@@ -49,6 +49,12 @@ class LadderWatch:
         self.changes = 0
         """Counts what watchers of the board want to know: it grows with each game."""
 
+    @property
+    def shown(self) -> str:
+        """Changes when the board does, but for the progress of the round."""
+        now, board = self.now, self.board
+        return f"{board.mark if board else ''} {now.mark[1:] if now else ''}"
+
     def refresh(self, *, at_once: bool = False) -> None:
         """Has a look behind the caller's back if the file has changed."""
         with self._lock:

@@ -38,10 +38,12 @@ def board(request: Request) -> Response:
     """The table."""
     site = site_of(request)
     site.ladder.first(FIRST_S)
-    now, known = site.ladder.now, site.ladder.board
+    mark, now, known = site.ladder.shown, site.ladder.now, site.ladder.board
     here = {one.bot for one in now.bots if one.key in now.present} if now else set()
     coming = [one for one in site.store.entered() if one.bot not in here]
-    return page(request, "board.html.j2", now=now, board=known, coming=coming, fault=site.ladder.fault, hints=HINTS)
+    return page(
+        request, "board.html.j2", now=now, board=known, coming=coming, fault=site.ladder.fault, hints=HINTS, mark=mark
+    )
 
 
 def bot(request: Request) -> Response:

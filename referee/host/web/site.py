@@ -28,8 +28,10 @@ LOOK_S: Final = 0.5
 
 _AUTHORITY: Final = re.compile(r"(\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9.-]{1,253})(:[0-9]{1,5})?")
 _MOST_UPLOADS: Final = 8
+_MOST_UPLOADS_OF_AN_OWNER: Final = 2
 _MOST_WATCHERS: Final = 1000
-_MOST_WATCHERS_OF_AN_ADDRESS: Final = 20
+_MOST_WATCHERS_OF_AN_ADDRESS: Final = 60
+"""A class sits behind one address."""
 _LOGINS_A_MINUTE: Final = 20
 _NEWCOMERS_AN_HOUR: Final = 60
 _EXPORTS_AN_HOUR: Final = 60
@@ -87,7 +89,7 @@ class Site:
         self.store = HostStore.open(self.home.store)
         self.sessions = Sessions(self.store.secret())
         self.ladder = LadderWatch(self.home.ladder, self.ticks, aside=self.aside)
-        self.closed_rounds = ClosedRounds(self.home.ladder, self.home.folder, in_thread=not self.aside)
+        self.closed_rounds = ClosedRounds(self.home.ladder, self.home.folder, self.ticks, in_thread=not self.aside)
         self.logins = RateLimit(
             _LOGINS_A_MINUTE, 60, self.ticks, "Too many tries from your address; wait a minute, and try again."
         )
@@ -114,7 +116,9 @@ class Site:
             most, 3600, self.ticks, f"An owner may hand in {most} versions an hour, and you have; try again later."
         )
         self.upload_places = Places(
-            _MOST_UPLOADS, _MOST_UPLOADS, "Too many are handing in at this moment; try again in a few seconds."
+            _MOST_UPLOADS,
+            _MOST_UPLOADS_OF_AN_OWNER,
+            "Too many are handing in at this moment; try again in a few seconds.",
         )
         self.watcher_places = Places(
             _MOST_WATCHERS, _MOST_WATCHERS_OF_AN_ADDRESS, "Too many watch at the moment; load the page again later.", 30
