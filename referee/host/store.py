@@ -511,16 +511,17 @@ class HostStore:
     def entered(self, until: float | None = None) -> list[Entered]:
         """Who plays in the next round: of each bot that was not retired, the newest version that was accepted.
 
-        ``until``: of those that were handed in by then.
+        A bot whose newest one was withdrawn does not play before another one is accepted: the versions before it retired when
+        it came. ``until``: of those that were handed in by then.
         """
-        rows = self._rows(
-            "SELECT b.name, o.name, max(v.id) FROM bot b JOIN owner o ON o.id = b.owner_id "
-            "JOIN version v ON v.bot_id = b.id AND v.state = 'accepted' AND (? IS NULL OR v.created <= ?) "
+        rows = self._rows(  # the state is that of the newest
+            "SELECT b.name, o.name, max(v.id), v.state FROM bot b JOIN owner o ON o.id = b.owner_id JOIN version v "
+            "ON v.bot_id = b.id AND v.state IN ('accepted', 'withdrawn') AND (? IS NULL OR v.created <= ?) "
             "WHERE b.retired IS NULL AND o.blocked IS NULL GROUP BY b.id ORDER BY b.id",
             until,
             until,
         )
-        return [Entered(*row) for row in rows]
+        return [Entered(*row) for *row, state in rows if state == VersionState.ACCEPTED]
 
     # The rest.
 

@@ -248,6 +248,15 @@ def test_the_organiser_lets_in_refuses_and_withdraws(store: HostStore, ann: Owne
     assert [(row.who, row.what) for row in store.audit(most=2)] == [("Olga", "withdrawn"), ("Olga", "accepted")]
 
 
+def test_no_earlier_version_comes_back_for_one_that_is_withdrawn(store: HostStore, ann: Owner) -> None:
+    for archive in ("aaaa", "bbbb"):
+        accept(store, job := hand_in(store, ann, "x", archive))
+    store.decide(job.version, VersionState.WITHDRAWN, "it copies another", 30.0, by="Olga")
+    assert store.entered() == []
+    accept(store, job := hand_in(store, ann, "x", "cccc"))
+    assert [one.version for one in store.entered()] == [job.version]
+
+
 def test_who_retired_or_is_blocked_does_not_play(store: HostStore, ann: Owner, bob: Owner) -> None:
     for owner, bot in ((ann, "x"), (bob, "y")):
         accept(store, hand_in(store, owner, bot, "aaaa"))
