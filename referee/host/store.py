@@ -17,7 +17,7 @@ from typing import Any, Final, Self
 
 from referee.host.rows import AuditRow, Entered, Invitation, Job, JobState, Owner, Token, Version, VersionState
 from referee.host.schema import HostStoreError, migrate
-from referee.league.definition.names import NAME_ALLOWED, is_name
+from referee.league.definition.names import NAME_ALLOWED, is_name, is_readable
 
 MOST_ATTEMPTS: Final = 3
 """A job that died so often is given up. That is our fault, and says nothing of the bot."""
@@ -31,6 +31,9 @@ LOG_BYTES: Final = 16_384
 """The most that is kept of what building a bot said: the end of it."""
 
 _FAILED: Final = f"The host failed {MOST_ATTEMPTS} times at this, which says nothing of the bot; the organiser can see why, and have it done again."
+
+LONGEST_REASON: Final = 300
+"""Characters of the reason for which an organiser refuses, withdraws or blocks."""
 
 _SECRET_BYTES: Final = 24
 
@@ -189,7 +192,8 @@ class HostStore:
         return [Owner(r[0], r[1], bool(r[2]), r[3]) for r in rows]
 
     def block(self, number: int, reason: str, now: float, *, by: str) -> None:
-        """Keeps an owner from handing anything in; with an empty reason lets the owner do so again."""
+        """Keeps an owner from handing anything in; with an empty reason lets the owner do so again. Raises ``NotAllowedError``."""
+        _check_reason(reason)
         with self._write() as db:
             db.execute("UPDATE owner SET blocked = nullif(?, '') WHERE id = ?", (reason, number))
             self._note(db, now, by, "blocked" if reason else "let in again", f"owner {number} {reason}".strip())
@@ -480,6 +484,7 @@ class HostStore:
 
     def decide(self, version: int, state: VersionState, reason: str, now: float, *, by: str) -> None:
         """Lets a version in that waits for approval, refuses it, or withdraws one. Raises ``NotAllowedError``."""
+        _check_reason(reason)
         from_ = {
             VersionState.ACCEPTED: (VersionState.APPROVAL,),
             VersionState.REFUSED: (VersionState.APPROVAL,),
@@ -595,6 +600,12 @@ class HostStore:
             except BaseException:
                 self._db.execute("ROLLBACK")
                 raise
+
+
+def _check_reason(reason: str) -> None:
+    """A reason is shown to many, and stands in the record of a ladder: one plain line."""
+    if len(reason) > LONGEST_REASON or not is_readable(reason):
+        raise NotAllowedError(409, f"A reason is one line of at most {LONGEST_REASON} printable characters.")
 
 
 def _digest(secret: str) -> str:

@@ -248,6 +248,14 @@ def test_the_organiser_lets_in_refuses_and_withdraws(store: HostStore, ann: Owne
     assert [(row.who, row.what) for row in store.audit(most=2)] == [("Olga", "withdrawn"), ("Olga", "accepted")]
 
 
+@pytest.mark.parametrize("reason", ["two\nlines", "\x1b[31m", "\u202e", "x" * 301])
+def test_a_reason_is_one_plain_line_for_it_stands_in_the_ladder(store: HostStore, ann: Owner, reason: str) -> None:
+    accept(store, job := hand_in(store, ann, "x", "aaaa"))
+    assert refusal(lambda: store.decide(job.version, VersionState.WITHDRAWN, reason, 30.0, by="Olga"))[0] == 409
+    assert refusal(lambda: store.block(ann.id, reason, 30.0, by="Olga"))[0] == 409
+    assert [one.version for one in store.entered()] == [job.version]
+
+
 def test_no_earlier_version_comes_back_for_one_that_is_withdrawn(store: HostStore, ann: Owner) -> None:
     for archive in ("aaaa", "bbbb"):
         accept(store, job := hand_in(store, ann, "x", archive))

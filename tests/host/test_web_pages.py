@@ -304,9 +304,10 @@ def test_hostile_words_are_shown_as_words_on_every_page(at: MadeSite) -> None:
     at.store.add_token(ann.owner.id, HOSTILE, at.time, bot=HOSTILE)
     at.upload(ann, "a")
     at.finish(1, VersionState.APPROVAL)
-    at.store.decide(1, VersionState.REFUSED, HOSTILE, at.time, by="test")
+    readable = HOSTILE.replace("\u202e", "")  # a reason has no such marks
+    at.store.decide(1, VersionState.REFUSED, readable, at.time, by="test")
     at.store.invite(HOSTILE, at.time, by=HOSTILE)
-    at.store.block(ann.owner.id, HOSTILE, at.time, by="test")
+    at.store.block(ann.owner.id, readable, at.time, by="test")
     at.store.block(ann.owner.id, "", at.time, by="test")
     for known in (ann, chief):
         browser = at.browser(known)
@@ -331,6 +332,7 @@ def test_an_organiser_lets_in_refuses_withdraws_blocks_invites_and_pauses(at: Ma
     assert at.store.version(1).state is VersionState.ACCEPTED
     assert "anybody" not in at.get("/bots/a").text
     assert "a</bdi></a> of <bdi>ann" in at.get("/").text
+    assert send("versions/1", do="withdraw", reason="two\nlines") == 409
     assert send("versions/1", do="withdraw", reason="cheats") == 303
     assert at.store.version(1).reason == "cheats"
     assert send("versions/1", do="burn", reason="x") == 400

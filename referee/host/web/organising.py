@@ -53,7 +53,7 @@ async def decide(request: Request) -> Response:
     owner = await run_in_threadpool(organiser, request)
     form = await read_form(request)
     states = {"accept": VersionState.ACCEPTED, "refuse": VersionState.REFUSED, "withdraw": VersionState.WITHDRAWN}
-    state, reason = states.get(form.get("do", "")), form.get("reason", "").strip()[:300]
+    state, reason = states.get(form.get("do", "")), form.get("reason", "").strip()
     if state is None:
         raise NotAllowedError(400, "Say what is to be done with the version.")
     if state is not VersionState.ACCEPTED and not reason:
@@ -69,7 +69,7 @@ async def block(request: Request) -> Response:
     form = await read_form(request)
 
     def change() -> None:
-        reason = form.get("reason", "").strip()[:300]
+        reason = form.get("reason", "").strip()
         if site.store.owner(number) is None:
             raise NotAllowedError(404, "There is no such owner.")
         if number == owner.id:
