@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from referee.league.league import LeagueError
-from referee.league.play import worker_process
+from referee.league.play import event_sink, worker_process
 from referee.league.play.event_sink import Event, GameFinished
 from referee.league.play.run_figures import RunFigures
 from referee.league.play.worker_process import FrameSink, WorkerProcess, _portable
@@ -104,7 +104,7 @@ def test_an_error_that_cannot_travel_is_told_in_words() -> None:
 def test_events_of_a_moment_are_sent_together(monkeypatch: pytest.MonkeyPatch) -> None:
     sent: list[list[Event]] = []
     now = [100.0]
-    monkeypatch.setattr(worker_process.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(event_sink.time, "monotonic", lambda: now[0])
     sink = FrameSink(sent.append)
     sink.withdrawn("a", "It left.")
     sink.tick()

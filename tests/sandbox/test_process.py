@@ -190,7 +190,7 @@ def test_where_there_is_no_proc_the_process_group_is_ended(
     elsewhere = SimpleNamespace(platform="darwin", modules=sys.modules, executable=sys.executable)
     for module in (referee.sandbox.process, referee.sandbox.process_tree, referee.sandbox.limits):
         monkeypatch.setattr(module, "sys", elsewhere)
-    monkeypatch.setattr(referee.sandbox.process_tree, "_read", lambda path, **more: b"")
+    monkeypatch.setattr(referee.sandbox.process_tree, "proc_file", lambda path, **more: b"")
     monkeypatch.setattr(referee.sandbox.process, "_peak_bytes", lambda usage: 0)
     monkeypatch.setattr(referee.sandbox.launch, "make_group", lambda marker, limits: None)
     monkeypatch.delattr(os, "pidfd_open")
