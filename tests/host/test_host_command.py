@@ -48,15 +48,16 @@ def ladder_of(path: Path) -> tuple[list[Any], int]:
 
 def parts_of(folder: Path) -> dict[str, int]:
     """The processes of the host of that folder, by part."""
-    found: dict[str, int] = {}
+    found: dict[int, tuple[str, int]] = {}
     for one in processes().values():
         try:
             words = Path(f"/proc/{one.pid}/cmdline").read_bytes().decode().split("\0")
         except OSError:
             continue
         if "referee.host.part" in words and str(folder / "small.toml") in words and not one.dead:
-            found[words[words.index("referee.host.part") + 1]] = one.pid
-    return found
+            found[one.pid] = (words[words.index("referee.host.part") + 1], one.parent)
+    # A child that a part has forked has the same words until it is a program of its own.
+    return {part: pid for pid, (part, parent) in found.items() if parent not in found}
 
 
 def bots_of(folder: Path) -> list[int]:

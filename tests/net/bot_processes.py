@@ -136,7 +136,8 @@ class BotProcesses:
         assert [pid for pid in processes() if (marker_of(pid) or "").startswith(owner())] == []
         # What lived before is another test's: a process that it began may end now.
         assert [one for pid, one in processes().items() if pid in dead_children() - before] == []
-        assert open_handles() == handles
+        # What is fewer is another test's too: nobody held it any more, and it was only now found.
+        assert open_handles().items() <= handles.items()
         assert not self.work.exists() or list(self.work.iterdir()) == []
 
 
