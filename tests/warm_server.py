@@ -48,24 +48,25 @@ def serve(line: socket.socket) -> dict[str, Any]:
         told, tells = os.pipe()
         between = os.fork()
         if between == 0:
-            bot = os.fork()
-            if bot == 0:
+            if os.fork() == 0:
+                # Before anybody knows of it: what ends a bot ends its session, and must not find it in ours.
+                os.setsid()
+                os.write(tells, str(os.getpid()).encode())
                 line.close()
                 os.close(told)
                 os.close(tells)
                 become(job, handles[0])
                 return job
-            os.write(tells, str(bot).encode())
             os._exit(0)
+        os.close(tells)
         os.waitpid(between, 0)  # now the bot is an orphan, and with that a child of the referee
         line.send(os.read(told, 64))
-        for handle in (told, tells, *handles):
+        for handle in (told, *handles):
             os.close(handle)
 
 
 def become(job: dict[str, Any], out: int) -> None:
-    """Takes on handles, session, groups, limits, folder and environment of the bot, in the order of a launch."""
-    os.setsid()
+    """Takes on handles, groups, limits, folder and environment of the bot, in the order of a launch."""
     nothing = os.open(os.devnull, os.O_RDONLY)
     for handle, place in ((nothing, 0), (out, 1), (out, 2)):
         os.dup2(handle, place)

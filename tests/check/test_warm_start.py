@@ -56,6 +56,18 @@ def end_of(folder: Path, text: str, *, warm: bool, monkeypatch: pytest.MonkeyPat
     return asyncio.run(story()), (folder / "bot.log").read_text("utf-8")
 
 
+def test_it_is_in_a_session_of_its_own_as_soon_as_it_is_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever ends a bot ends all of its session: were it still in that of the process it is forked from, no bot could start any more."""
+
+    async def story() -> None:
+        for _ in range(50):
+            bot = started(tmp_path, "import time; time.sleep(900)", warm=True, monkeypatch=monkeypatch)
+            assert os.getsid(bot.pid) == bot.pid
+            await bot.kill()
+
+    asyncio.run(story())
+
+
 def test_it_finds_all_as_if_it_had_been_launched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (_, warm), (_, cold) = (end_of(tmp_path, TELLS, warm=warm, monkeypatch=monkeypatch) for warm in (True, False))
     told = json.loads(warm.splitlines()[-1])

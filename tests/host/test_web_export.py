@@ -56,6 +56,8 @@ def test_the_closed_rounds_are_the_same_whatever_is_played_after_them(tmp_path: 
 def test_a_bot_that_is_withdrawn_in_the_open_round_leaves_the_closed_ones_sound(tmp_path: Path) -> None:
     ladder = a_ladder(tmp_path / "ladder.sqlite")
     ladder.play(1)
+    for newcomer in "efg":  # so that it cannot sit at all tables
+        ladder.come(newcomer, at_random)
     ladder.begin()
     with Store.write(ladder.path) as store:
         withdraw(store, read_league(store), "d", "it cheats")
