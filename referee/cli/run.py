@@ -2,7 +2,6 @@
 
 import json
 import shlex
-import signal
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -61,6 +60,7 @@ from referee.league.league import (
 from referee.league.play.ladder_rounds import plan_of_round
 from referee.league.play.open_files import room_for
 from referee.league.play.runner import Runner, RunOutcome
+from referee.league.play.stop_signals import on_stop_signals
 from referee.league.schedule.format import ScheduleError
 from referee.league.schedule.formats import format_of
 from referee.league.schedule.formats import plan as plan_schedule
@@ -548,7 +548,7 @@ def stopping(stop: Callable[[], None], console: Console) -> Iterator[None]:
     """The first Ctrl-C stops cleanly, the second at once. The end of the terminal counts as one, unless it is ignored."""
     asked = 0
 
-    def on_signal(_number: int, _frame: object) -> None:
+    def on_signal() -> None:
         nonlocal asked
         asked += 1
         if asked == 1:
@@ -556,16 +556,8 @@ def stopping(stop: Callable[[], None], console: Console) -> Iterator[None]:
                 console.print("Stopping; games under way are played again on resume. Ctrl-C once more stops at once.")
         stop()
 
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = {number: signal.getsignal(number) for number in numbers}
-    for number in numbers:
-        if before[number] is not signal.SIG_IGN:
-            signal.signal(number, on_signal)
-    try:
+    with on_stop_signals(on_signal):
         yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _print_end(

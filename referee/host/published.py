@@ -41,7 +41,7 @@ def fetched_export(
         folder.mkdir()
         try:
             _unpack(archive, folder)
-        except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, RuntimeError, NotImplementedError) as error:
+        except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, RuntimeError) as error:
             raise HostRequestError(
                 f"{address.url} sends an export that cannot be read: {sanitize(error, 200)}"
             ) from None

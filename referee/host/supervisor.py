@@ -18,11 +18,12 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Final
 
 from referee.host.engine import EngineOptions
 from referee.host.home import HostHome
 from referee.host.part import ALL_DONE, PARTS
+from referee.league.play.stop_signals import on_stop_signals
 from referee.report.sanitize import sanitize
 from referee.sandbox.command import os_error_text
 from referee.sandbox.orphans import end_orphans
@@ -169,7 +170,7 @@ class HostSupervisor:
     def run(self) -> None:
         """Runs the parts until ``stop`` is called, or the engine has played what it was asked for."""
         try:
-            with _on_signals(self.stop):
+            with on_stop_signals(self.stop):
                 self._watch()
                 self._drain()
         finally:
@@ -259,22 +260,3 @@ def _lines(stream: IO[bytes]) -> Iterator[str]:
     """The lines of a stream as they come, long ones in pieces."""
     while piece := stream.readline(_LINE):
         yield piece.decode("utf-8", "replace").rstrip()
-
-
-@contextlib.contextmanager
-def _on_signals(stop: Callable[[], None]) -> Iterator[None]:
-    """Ctrl-C, the end of the terminal and SIGTERM call ``stop``; a signal that is ignored stays so."""
-
-    def on_signal(_number: int, _frame: Any) -> None:
-        stop()
-
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = {number: signal.getsignal(number) for number in numbers}
-    for number in numbers:
-        if before[number] is not signal.SIG_IGN:
-            signal.signal(number, on_signal)
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
