@@ -23,7 +23,7 @@ from referee.sandbox.isolation import SandboxChoice
 from referee.umpire.fallback_player import fallback_move
 from referee.umpire.record import write_record
 from tests.league.inprocess import Player, at_random, play_game
-from tests.program import FIRST, LAST
+from tests.program import FIRST, LAST, PATIENCE
 
 CHANCE: Final = "from referee.bot import run\nrun(lambda turn: turn.rng.choice(turn.legal))\n"
 
@@ -157,3 +157,18 @@ def engine_of(
             ),
             stop,
         )
+
+
+def play_a_part(hosted: Hosted, monkeypatch: pytest.MonkeyPatch, games: int) -> None:
+    """The engine plays the open round, or the next; it is stopped when it would play game number ``games``, from 1."""
+    left = games
+
+    def before(_game: GamePlan, stopping: threading.Event) -> None:
+        nonlocal left
+        left -= 1
+        if not left:
+            stop.set()
+            assert stopping.wait(PATIENCE)
+
+    with engine_of(hosted, monkeypatch, before) as (engine, stop):
+        assert engine.step() is None

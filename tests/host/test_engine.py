@@ -14,7 +14,7 @@ from referee.league.league import LeagueError, read_league
 from referee.league.plan import GamePlan
 from referee.league.store import Store
 from referee.verification.verify import verify
-from tests.host.hosted import CHANCE, HOST, HOUSE, Hosted, definition_text, engine_of
+from tests.host.hosted import CHANCE, HOST, HOUSE, Hosted, definition_text, engine_of, play_a_part
 from tests.program import FIRST, LAST, PATIENCE
 
 
@@ -107,17 +107,8 @@ def test_who_is_retired_or_has_a_newer_version_plays_the_open_round_to_its_end(
     hosted.hand_in("ann", "anns")
     hosted.hand_in("bob", "bobs")
     owners = {one.name: one for one in hosted.store.owners()}
-    played: list[GamePlan] = []
-
-    def before(game: GamePlan, stopping: threading.Event) -> None:
-        played.append(game)
-        if len(played) == 3:
-            stop.set()
-            assert stopping.wait(PATIENCE)
-
-    with engine_of(hosted, monkeypatch, before) as (engine, stop):
-        assert engine.step() is None
-        assert "result_root" not in hosted.rounds()[0]
+    play_a_part(hosted, monkeypatch, 3)
+    assert "result_root" not in hosted.rounds()[0]
     hosted.hand_in("ann", "anns", LAST, "2")
     hosted.store.retire(owners["bob"], "bobs", 1001.0)
     with engine_of(hosted, monkeypatch) as (engine, _):
@@ -132,18 +123,9 @@ def roots_of(folder: Path, monkeypatch: pytest.MonkeyPatch, most: int) -> list[s
     folder.mkdir()
     hosted = Hosted(folder)
     hosted.hand_in("ann", "anns")
-    played: list[GamePlan] = []
-
-    def before(game: GamePlan, stopping: threading.Event) -> None:
-        played.append(game)
-        if len(played) % most == 0:
-            stop.set()
-            assert stopping.wait(PATIENCE)
-
     closed: list[str] = []
     while len(closed) < 2:
-        with engine_of(hosted, monkeypatch, before) as (engine, stop):
-            engine.step()
+        play_a_part(hosted, monkeypatch, most)
         closed = [one["result_root"] for one in hosted.rounds() if "result_root" in one]
     hosted.store.close()
     return closed
@@ -261,20 +243,11 @@ def test_a_damaged_folder_holds_the_open_round_until_it_is_put_back(
     hosted: Hosted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     version = hosted.hand_in("ann", "anns")
-    played: list[GamePlan] = []
-
-    def before(game: GamePlan, stopping: threading.Event) -> None:
-        played.append(game)
-        if len(played) == 3:
-            stop.set()
-            assert stopping.wait(PATIENCE)
-
-    with engine_of(hosted, monkeypatch, before) as (engine, stop):
-        assert engine.step() is None
+    play_a_part(hosted, monkeypatch, 3)
     folder = hosted.home.bot(version.id)
     shutil.copytree(folder, hosted.folder / "kept")
     (folder / "bot.py").write_text("damaged")
-    with engine_of(hosted, monkeypatch) as (engine, stop):
+    with engine_of(hosted, monkeypatch) as (engine, _):
         with pytest.raises(LeagueError, match="round 1 is open, and anns has changed since it began, or is gone"):
             engine.step()
         shutil.rmtree(folder)
@@ -289,16 +262,7 @@ def test_a_home_that_has_moved_plays_on_from_where_it_lies_now(
     hosted: Hosted, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     hosted.hand_in("ann", "anns")
-    played: list[GamePlan] = []
-
-    def before(game: GamePlan, stopping: threading.Event) -> None:
-        played.append(game)
-        if len(played) == 3:
-            stop.set()
-            assert stopping.wait(PATIENCE)
-
-    with engine_of(hosted, monkeypatch, before) as (engine, stop):
-        assert engine.step() is None
+    play_a_part(hosted, monkeypatch, 3)
     elsewhere = tmp_path_factory.mktemp("elsewhere") / "there"
     shutil.move(hosted.folder, elsewhere)
     moved = Hosted(elsewhere)
@@ -377,13 +341,7 @@ def test_without_a_sandbox_the_house_bots_play_alone_and_an_open_round_with_othe
     with engine_of(hosted, monkeypatch, sandbox="none") as (engine, _):
         assert engine.step() is None
     assert hosted.rounds()[0]["bots"] == ["first", "last", "chance"]
-
-    def before(game: GamePlan, stopping: threading.Event) -> None:
-        stop.set()
-        assert stopping.wait(PATIENCE)
-
-    with engine_of(hosted, monkeypatch, before) as (engine, stop):
-        assert engine.step() is None
+    play_a_part(hosted, monkeypatch, 1)
     told = "has anns, which somebody has handed in, and there is no sandbox"
     with engine_of(hosted, monkeypatch, sandbox="none") as (engine, _), pytest.raises(LeagueError, match=told):
         engine.step()
