@@ -11,7 +11,6 @@ import io
 import json
 import os
 import re
-import shutil
 import sqlite3
 import tarfile
 import tempfile
@@ -62,18 +61,19 @@ def back_up(home: HostHome, target: Path, now: float) -> Backup:
     """
     if not home.store.exists():
         raise BackupError(f"{home.folder} is no host yet; start it once: referee host {home.definition}")
+    beside = target.with_name(f".{target.name}.part")
     try:
         with tempfile.TemporaryDirectory(prefix=".backup-", dir=home.folder) as work:
-            made = Path(work) / "archive"
-            with _private(made) as file, tarfile.open(fileobj=file, mode="w:gz", compresslevel=3) as tar:
-                backup = _write(home, Path(work), tar, now)
             target.parent.mkdir(parents=True, exist_ok=True)
-            beside = target.with_name(f".{target.name}.part")
-            with made.open("rb") as source, _private(beside) as out:
-                shutil.copyfileobj(source, out, _CHUNK)
-                out.flush()
-                os.fsync(out.fileno())
-            beside.replace(target)
+            try:
+                with _private(beside) as file:
+                    with tarfile.open(fileobj=file, mode="w:gz", compresslevel=3) as tar:
+                        backup = _write(home, Path(work), tar, now)
+                    file.flush()
+                    os.fsync(file.fileno())
+                beside.replace(target)
+            finally:
+                beside.unlink(missing_ok=True)
             return backup
     except (OSError, sqlite3.Error, tarfile.TarError) as error:
         raise BackupError(f"{target} cannot be written: {error}; is the disk full, or the folder not yours?") from None

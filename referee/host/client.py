@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypeVar
 from urllib.parse import quote, urljoin, urlsplit
 
 import httpx
@@ -47,6 +47,7 @@ TRIES: Final = 4
 LONGEST_WAIT_S: Final = 60.0
 """A host that wants us to wait longer is not waited for."""
 
+_T = TypeVar("_T")
 _STREAMS_THAT_FAIL: Final = 3  # in a row; then the job is asked for from time to time
 _AGAIN_S: Final = 1.0
 _POLL_S: Final = 5.0
@@ -295,16 +296,7 @@ class HostClient:
 
         ``got`` is told how many bytes have come, and how many there are (0 = unknown). Raises ``HostRequestError`` and ``OSError``.
         """
-        for tried in range(1, TRIES + 1):
-            try:
-                self._download("/export", target, got)
-            except _LostError as lost:
-                pause = lost.after if lost.after is not None else 2.0 ** (tried - 1)
-                if tried == TRIES or lost.hopeless or pause > LONGEST_WAIT_S:
-                    raise HostRequestError(str(lost), status=lost.status, ours=lost.ours) from None
-                self._wait(pause)
-            else:
-                return
+        self._patiently(lambda: self._download("/export", target, got), TRIES)
 
     def _download(self, path: str, target: Path, got: Callable[[int, int], None]) -> None:
         size = 0
@@ -365,9 +357,13 @@ class HostClient:
     ) -> "_Answer":
         """Asks, again where that can help. Raises ``HostRequestError``; with one try ``_LostError`` where another could help."""
         given = {**(headers or {}), **(self._authorization() if token else {})}
+        return self._patiently(lambda: self._once(method, f"{self.address.url}{path}", given, content), tries)
+
+    def _patiently(self, ask: Callable[[], _T], tries: int) -> _T:
+        """What ``ask`` gives, asked again where that can help. Raises as ``_request`` does."""
         for tried in range(1, tries + 1):
             try:
-                return self._once(method, f"{self.address.url}{path}", given, content)
+                return ask()
             except _LostError as lost:
                 if tries == 1:
                     raise

@@ -157,8 +157,11 @@ def test_what_cannot_be_backed_up_or_restored_is_told(home: HostHome, archive: P
     with pytest.raises(BackupError, match="is no backup of a host"):
         restore(tmp_path / "none.tar.gz", elsewhere(tmp_path))
     (tmp_path / "file").write_text("")
-    with pytest.raises(BackupError, match="cannot be written"):
-        back_up(home, tmp_path / "file" / "x.tar.gz", 5.0)
+    (tmp_path / "folder").mkdir()
+    for target in (tmp_path / "file" / "x.tar.gz", tmp_path / "folder"):
+        with pytest.raises(BackupError, match="cannot be written"):
+            back_up(home, target, 5.0)
+    assert not list(tmp_path.glob(".*"))
 
 
 def rewritten(archive: Path, change: Callable[[dict[str, tuple[tarfile.TarInfo, bytes]]], None], target: Path) -> Path:
