@@ -145,7 +145,7 @@ def _keep(file: Path, backup: Path | None, archive: Path | None) -> None:
 def _print_links(file: Path, names: list[str], *, organiser: bool, table: bool) -> None:
     """Makes invitations and prints their links: one by itself, or a CSV of names and links."""
     from referee.host.home import HostHome
-    from referee.host.preparation import definition_of, host_section, site_url
+    from referee.host.preparation import definition_of, site_url
     from referee.host.store import HostStore
 
     definition, home = definition_of(file), HostHome.beside(file.absolute())
@@ -153,7 +153,7 @@ def _print_links(file: Path, names: list[str], *, organiser: bool, table: bool) 
         _check_name(name)
     home.make()
     with HostStore.open(home.store) as store:
-        url = site_url(definition, store.setting("address") or host_section(definition).address)
+        url = site_url(definition, store.setting("address") or definition.host_section.address)
         if url.endswith(":0"):
             raise typer.BadParameter(
                 "the port of its site is not known before the host runs: start it, or give url in [host]"

@@ -17,7 +17,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import IO, Final
 
 from referee.league.definition.names import is_readable
@@ -45,8 +45,12 @@ _MOST_READ: Final = 2 << 20
 _CHUNK: Final = 64 << 10
 _ENCRYPTED: Final = 0x1 | 0x40 | 0x2000
 _METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-_DRIVE: Final = re.compile(r"[A-Za-z]:")
-_ADDED: Final = frozenset({"__MACOSX", "Thumbs.db", "desktop.ini"})
+DRIVE: Final = re.compile(r"[A-Za-z]:")
+"""How a path of Windows begins."""
+
+ADDED: Final = frozenset({"__MACOSX", "Thumbs.db", "desktop.ini"})
+"""What systems and zip programs add to folders."""
+
 _PROGRAM: Final = (b"#!", b"\x7fELF")
 _ZIP_AGAIN: Final = "zip the bot's folder again with the usual program of your system"
 
@@ -161,7 +165,7 @@ def _checked(found: Sequence[zipfile.ZipInfo]) -> list[_Entry]:
     entries = [(entry, _parts(entry)) for entry in found]
     for entry, _ in entries:
         _check_kind(entry)
-    entries = [one for one in entries if not (TRACES | _ADDED).intersection(one[1])]
+    entries = [one for one in entries if not (TRACES | ADDED).intersection(one[1])]
     _refuse_collisions(entries)
     while (top := _only_top(entries)) is not None:
         entries = [(entry, parts[1:]) for entry, parts in entries if parts[1:]]
@@ -179,17 +183,14 @@ def _parts(entry: zipfile.ZipInfo) -> tuple[str, ...]:
         raise ArchiveError(f"{told}, a name that cannot be read: use letters, digits and the usual signs.")
     if "\\" in name:
         raise ArchiveError(f"{told}, with a backslash in its name: {_ZIP_AGAIN}, so that folders are parted by /.")
-    if name.startswith("/") or _DRIVE.match(name):
+    if name.startswith("/") or DRIVE.match(name):
         raise ArchiveError(f"{told}, a place outside of the bot's folder: {_ZIP_AGAIN}, from inside its parent folder.")
     parts = tuple(name.removesuffix("/").split("/"))
     if ".." in parts:
         raise ArchiveError(f"{told}, which leads out of the bot's folder by ..: {_ZIP_AGAIN}.")
     if "" in parts or "." in parts:
         raise ArchiveError(f"{told}, with an empty part in its name: {_ZIP_AGAIN}.")
-    try:
-        lengths = [len(part.encode()) for part in parts]
-    except UnicodeEncodeError:
-        raise ArchiveError(f"{told}, a name that cannot be read: use letters, digits and the usual signs.") from None
+    lengths = [len(part.encode()) for part in parts]
     if max(lengths) > LONGEST_NAME or sum(lengths) > LONGEST_PATH or len(parts) > DEEPEST:
         raise ArchiveError(
             f"{told}, which is named too long or nested too deeply: {LONGEST_NAME} bytes are allowed for a name, "
@@ -227,7 +228,7 @@ def _refuse_collisions(entries: Sequence[_Entry]) -> None:
         for count in range(1, len(parts) + 1):
             name, whole = "/".join(parts[:count]), count == len(parts)
             folder = not whole or entry.orig_filename.endswith("/")
-            key = _folded(name)
+            key = folded_name(name)
             if key not in known:
                 known[key] = name, folder
                 continue
@@ -241,7 +242,8 @@ def _refuse_collisions(entries: Sequence[_Entry]) -> None:
                 raise ArchiveError(f"The zip file holds {shown(name)} twice: leave one of them out.")
 
 
-def _folded(name: str) -> str:
+def folded_name(name: str) -> str:
+    """A name as file systems see it for which neither case nor the way of writing a letter counts."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
 
 
@@ -260,7 +262,7 @@ def _require_bot(entries: Sequence[_Entry]) -> None:
     files = [parts for entry, parts in entries if not entry.orig_filename.endswith("/")]
     if ("bot.toml",) in files:
         return
-    scripts = [parts[0] for parts in files if len(parts) == 1 and parts[0].endswith(".py")]
+    scripts = [parts[0] for parts in files if len(parts) == 1 and PurePosixPath(parts[0]).suffix == ".py"]
     if len(scripts) == 1:
         return
     if scripts:

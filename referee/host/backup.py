@@ -29,11 +29,15 @@ from referee.league.store import Store, StoreError
 
 FORMAT: Final = "referee-host-1"
 
+BACKUP_WORK: Final = ".backup-"
+"""How the folder begins in which a backup is prepared; one that is left was killed."""
+
 _MANIFEST: Final = "manifest.json"
 _DEFINITION: Final = "ladder.toml"
 _STORES: Final = ("ladder.sqlite", "host.sqlite")
 _KNOWN: Final = re.compile(
-    rf"{_MANIFEST}|{_DEFINITION}|ladder\.sqlite|host\.sqlite|uploads/[0-9a-f]{{64}}\.zip|(bots|jobs)/[0-9]+(/.+)?"
+    rf"{_MANIFEST}|{_DEFINITION}|ladder\.sqlite|host\.sqlite|uploads/[0-9a-f]{{64}}\.zip|(bots|jobs)/[0-9]+(/.+)?",
+    re.DOTALL,
 )
 _LINK: Final = "link to "
 _CHUNK: Final = 1 << 20
@@ -63,7 +67,7 @@ def back_up(home: HostHome, target: Path, now: float) -> Backup:
         raise BackupError(f"{home.folder} is no host yet; start it once: referee host {home.definition}")
     beside = target.with_name(f".{target.name}.part")
     try:
-        with tempfile.TemporaryDirectory(prefix=".backup-", dir=home.folder) as work:
+        with tempfile.TemporaryDirectory(prefix=BACKUP_WORK, dir=home.folder) as work:
             target.parent.mkdir(parents=True, exist_ok=True)
             try:
                 with _private(beside) as file:
@@ -96,6 +100,8 @@ def _write(home: HostHome, work: Path, tar: tarfile.TarFile, now: float) -> Back
         nonlocal size
         try:
             about = tar.gettarinfo(path, name)
+            if about.islnk():  # a second name of a file that is in it already
+                about.type, about.linkname, about.size = tarfile.REGTYPE, "", path.lstat().st_size
             if not (about.isreg() or about.issym() or about.isdir()):
                 return
             about.uid = about.gid = 0
@@ -106,6 +112,7 @@ def _write(home: HostHome, work: Path, tar: tarfile.TarFile, now: float) -> Back
                 tar.addfile(about)
                 return
             content = path.read_bytes() if about.size < _CHUNK else None
+            about.size = about.size if content is None else len(content)  # somebody may be writing to it
             digests[name] = hashlib.sha256(content).hexdigest() if content is not None else _digest(path)
             with path.open("rb") as file:
                 tar.addfile(about, io.BytesIO(content) if content is not None else file)
@@ -126,7 +133,7 @@ def _write(home: HostHome, work: Path, tar: tarfile.TarFile, now: float) -> Back
             add(home.archive(archive), f"uploads/{archive}.zip")
     built = [one for one in versions if one.state not in (VersionState.WAITING, VersionState.REFUSED)]
     for folder, name in [(home.bot(one.id), f"bots/{one.id}") for one in built] + [
-        (home.findings(one.id), f"jobs/{one.id}") for one in jobs
+        (home.findings(one.id), f"jobs/{one.id}") for one in jobs if one.ended is not None
     ]:
         for path in _below(folder):
             add(path, f"{name}/{path.relative_to(folder)}" if path != folder else name)
@@ -206,7 +213,9 @@ def _unpack(archive: Path, folder: Path) -> list[str]:
         for about in tar:
             if not _KNOWN.fullmatch(about.name) or not (about.isreg() or about.isdir() or about.issym()):
                 raise ValueError(f"it has {about.name[:80]!r}, which no backup has")
-            tar.extract(about, folder, set_attrs=True, filter="data")
+            # Where a link of a bot leads is the sandbox's business; nothing is ever written through one.
+            judge = tarfile.tar_filter if about.issym() and about.name.startswith("bots/") else tarfile.data_filter
+            tar.extract(about, folder, set_attrs=True, filter=judge)
             if not about.isdir():
                 files.append(about.name)
     return files

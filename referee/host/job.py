@@ -34,7 +34,7 @@ from referee.check.tournament_plan import tournament_options, tournament_plan
 from referee.host.archive import ArchiveError, unpack
 from referee.host.home import HostHome
 from referee.host.rows import Job, JobState, VersionState
-from referee.host.store import HostStore
+from referee.host.store import LOG_BYTES, HostStore
 from referee.league.definition.definition import Definition, load_definition
 from referee.league.definition.fields import HostSection
 from referee.league.definition.problems import Problem, ProblemsError, counted, plain
@@ -50,7 +50,7 @@ from referee.sandbox.parent import end_with_parent
 from referee.sandbox.temporary_folder import remove_folder
 from referee.umpire.faults import Fault
 
-SECONDS: Final = 4.0
+CHECK_SECONDS: Final = 4.0
 """Time of a check for more than the least that is asked, in seconds."""
 
 LEASE_SECONDS: Final = 60.0
@@ -74,7 +74,6 @@ MOST_BUILT: Final = 200_000
 
 MOST_BUILT_BYTES: Final = 2 << 30
 
-_LOG_BYTES: Final = 16_384
 _ORDER: Final = (Verdict.ERROR, Verdict.FAIL, Verdict.FLAKY, Verdict.UNTESTED, Verdict.WARN)
 
 _LATE: Final = frozenset({Fault.TIMEOUT_MOVE, Fault.TIMEOUT_GAME})
@@ -135,7 +134,7 @@ class JobWork:
         store: HostStore,
         job: Job,
         *,
-        seconds: float = SECONDS,
+        seconds: float = CHECK_SECONDS,
         lease: float = LEASE_SECONDS,
         clock: Callable[[], float] = time.time,
         run_check: Callable[[Plan, Outputs], Report] = check,
@@ -186,7 +185,7 @@ class JobWork:
 
     def _outcome(self) -> JobOutcome:
         definition = load_definition(self._home.definition)
-        host = definition.host or HostSection()
+        host = definition.host_section
         self._refuse_late(host)
         sandbox = self._sandbox()
         self._stage("unpack")
@@ -196,12 +195,13 @@ class JobWork:
         if source.build:
             self._stage("build")
             self._build(source, host, sandbox)
+            source = self._found()
         try:
             self._digest = handed_in(definition, self._folder, self._job.bot).digest
         except BotSourceError as error:
             raise Refusal(self._told(error.problems)) from None
         self._stage("check")
-        self._examine(definition, self._found(), sandbox)
+        self._examine(definition, source, sandbox)
         _flush(self._folder)
         if host.enter == "approval":
             sentence = "It keeps the rules, and plays as soon as the organiser lets it in."
@@ -258,6 +258,8 @@ class JobWork:
                 f"Its build needs what this host has not: {', '.join(map(plain, missing))}: ask the organiser."
             )
         remove_products(self._folder)
+        if (self._folder / BUILD_HOME).exists():
+            raise Refusal(f"It holds a file called {BUILD_HOME}, which is the home of its build: leave it out.")
         for program in sorted(programs_of(source.build)):
             if (cache := self._home.cache(program)).is_dir():
                 shutil.copytree(cache, self._folder / BUILD_HOME, symlinks=True, dirs_exist_ok=True)
@@ -509,7 +511,7 @@ def _end_of(path: Path) -> str:
     """The end of a log, harmless to show; empty if there is none."""
     try:
         with path.open("rb") as file:
-            file.seek(max(file.seek(0, os.SEEK_END) - _LOG_BYTES, 0))
+            file.seek(max(file.seek(0, os.SEEK_END) - LOG_BYTES, 0))
             return harmless(file.read().decode("utf-8", "replace"))
     except OSError:
         return ""

@@ -18,18 +18,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from referee.host.backup import BACKUP_WORK
 from referee.host.home import HostHome
 from referee.host.job import (
+    CHECK_SECONDS,
     LEASE_SECONDS,
     MOST_BUILT,
     MOST_BUILT_BYTES,
     PAUSE_SECONDS,
-    SECONDS,
     JobExit,
     is_too_large,
     remove,
 )
-from referee.host.rows import Job, VersionState
+from referee.host.rows import Job, JobState, VersionState
 from referee.host.store import HostStore
 from referee.league.definition.definition import load_definition
 from referee.league.definition.fields import HostSection
@@ -41,7 +42,7 @@ MOST_CHECK_SECONDS: Final = 1800.0
 """What unpacking and checking may take together. A check takes a few seconds of a processor; a slow bot more."""
 
 KEPT_DAYS: Final = 14.0
-"""How long uploads and folders of versions that were refused or withdrawn are kept, and what their checks have found."""
+"""How long after its last job the upload and the folder of a version are kept that was refused, withdrawn or given up, and what its checks have found."""
 
 LEAST_FREE: Final = 512 << 20
 """Bytes that have to be free on the host's disk: else jobs wait, and what is building is ended."""
@@ -55,6 +56,9 @@ _TICK_SECONDS: Final = 0.2
 _LOOK_SECONDS: Final = 0.5
 _AFTER_ERROR_SECONDS: Final = 5.0
 _UNKNOWN_UPLOAD_SECONDS: Final = 86_400.0
+
+_LATE: Final = "It was not over after"
+_FULL: Final = "The disk of the host was nearly full"
 
 _log = logging.getLogger(__name__)
 
@@ -71,7 +75,7 @@ class JobOptions:
     same time; 0: one, or two where there are four processors.
     """
 
-    check_seconds: float = SECONDS
+    check_seconds: float = CHECK_SECONDS
     lease: float = LEASE_SECONDS
     pause: float = PAUSE_SECONDS
     most: float = MOST_CHECK_SECONDS
@@ -193,9 +197,9 @@ class JobLane:
         while child.poll() is None and not self._stop.wait(_TICK_SECONDS):
             now = time.monotonic()
             if now - begun > most:
-                return f"It was not over after {most / 60:.0f} minutes"
+                return f"{_LATE} {most / 60:.0f} minutes"
             if not self._has_room():
-                return "The disk of the host was nearly full"
+                return _FULL
             if now - kept > self._options.lease / 3:
                 kept = now
                 if not self._store.keep(job, time.time(), self._options.lease):
@@ -204,7 +208,7 @@ class JobLane:
 
     def _build_seconds(self) -> float:
         try:
-            return float((load_definition(self._home.definition).host or HostSection()).build_s)
+            return float(load_definition(self._home.definition).host_section.build_s)
         except (ProblemsError, OSError):
             return float(HostSection().build_s)  # the job itself says what is wrong
 
@@ -215,22 +219,24 @@ class JobLane:
 
     def _cut_short(self, job: Job, why: str) -> None:
         """A check that takes so long is a slow bot's, and so is what its build has written; anything else is our fault."""
-        now, stage, folder = time.time(), self._store.job(job.id).stage, self._home.bot(job.version)
-        late = not why.startswith("The disk")
-        if late and stage.startswith("check"):
+        now, held, folder = time.time(), self._store.job(job.id), self._home.bot(job.version)
+        if held.state is not JobState.RUNNING or held.attempt != job.attempt:
+            return  # its verdict came first
+        if why != _FULL and held.stage.startswith("check"):
             sentence = f"{why}, and a check takes a few seconds of most bots: have it answer faster."
-            self._store.finish(job, VersionState.REFUSED, sentence, now)
-        elif stage == "build" and is_too_large(folder, MOST_BUILT_BYTES):
+            self._store.finish(job, VersionState.REFUSED, sentence, now, log=held.log)
+        elif held.stage == "build" and is_too_large(folder, MOST_BUILT_BYTES):
             sentence = f"Its build has written more than {MOST_BUILT_BYTES >> 30} GiB, or {MOST_BUILT:,} files: have it write less."
-            self._store.finish(job, VersionState.REFUSED, sentence, now)
+            self._store.finish(job, VersionState.REFUSED, sentence, now, log=held.log)
         else:
             self._store.failed(job, why, now, self._options.pause)
         remove(folder)
 
 
 def sweep(home: HostHome, store: HostStore, now: float, days: float = KEPT_DAYS) -> None:
-    """Removes what nobody needs any more: folders and uploads of versions that were refused or withdrawn so many days ago, what
-    checks have found by then, and uploads that the store does not know. Follows no link, and never raises.
+    """Removes what nobody needs any more: folders and uploads of versions that were refused, withdrawn or given up and whose last job
+    is so many days ago, what checks had found by then, what was left half made, and uploads that the store does not know. Follows no
+    link, and never raises.
     """
     try:
         _sweep(home, store, now, now - days * 86_400)
@@ -239,26 +245,45 @@ def sweep(home: HostHome, store: HostStore, now: float, days: float = KEPT_DAYS)
 
 
 def _sweep(home: HostHome, store: HostStore, now: float, before: float) -> None:
-    over = (VersionState.REFUSED, VersionState.WITHDRAWN)
-    versions = store.versions()
-    old = {one.id for one in versions if one.state in over and one.created < before}
-    needed = {one.archive for one in versions if one.id not in old}
+    versions, jobs = store.versions(), store.jobs(most=1 << 30)
+    busy = {one.version for one in jobs if one.state in (JobState.WAITING, JobState.RUNNING)}
+    ended = {one.version: one.ended for one in reversed(jobs) if one.ended is not None}  # the newest last
+    over = (
+        VersionState.REFUSED,
+        VersionState.WITHDRAWN,
+        VersionState.WAITING,
+    )  # one that waits without a job was given up
+    old = {
+        one.id
+        for one in versions
+        if one.state in over and one.id not in busy and max(ended.get(one.id, 0), one.created) < before
+    }
     for number in old:
         remove(home.bot(number))
-    known = {one.id for one in versions}
+    known, uploads = {one.id for one in versions}, {one.archive for one in versions}
+    unknown = now - _UNKNOWN_UPLOAD_SECONDS
     for path in _entries(home.bot(0).parent):
-        name = path.name.removeprefix(".").removesuffix(".part")
-        if name.isdigit() and int(name) not in known and _is_older(path, now - _UNKNOWN_UPLOAD_SECONDS):
+        name = _number_in(path.name)
+        is_left = path.name != name  # of an unpacking or a removal that was killed
+        if name.isdigit() and (is_left or int(name) not in known) and _is_older(path, unknown):
             remove(path)
+    needed = {one.archive for one in versions if one.id not in old}
     for path in _entries(home.archive("").parent):
-        known_once = {one.archive for one in versions}
-        limit = before if path.stem in known_once else now - _UNKNOWN_UPLOAD_SECONDS
-        if path.stem not in needed and _is_older(path, limit):
+        if path.stem not in needed and _is_older(path, before if path.stem in uploads else unknown):
             remove(path)
-    ended = {one.id for one in store.jobs(most=1_000_000) if one.ended is not None and one.ended < before}
+    gone = {one.id for one in jobs if one.ended is not None and one.ended < before}
     for path in _entries(home.findings(0).parent):
-        if path.stem.isdigit() and int(path.stem) in ended:
+        name = _number_in(path.stem)
+        if name.isdigit() and int(name) in gone:
             remove(path)
+    for path in _entries(home.folder):
+        if path.name.startswith(BACKUP_WORK) and _is_older(path, unknown):
+            remove(path)
+
+
+def _number_in(name: str) -> str:
+    """The name of a folder without what unpacking (``.7.part``) and removing (``7x``) call it meanwhile."""
+    return name.removeprefix(".").rstrip("x").removesuffix(".part")
 
 
 def _entries(folder: Path) -> list[Path]:

@@ -8,9 +8,7 @@ import fnmatch
 import hashlib
 import json
 import os
-import re
 import stat
-import unicodedata
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
@@ -18,7 +16,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from referee.host.archive import DEEPEST, LONGEST_NAME, LONGEST_PATH, MOST_BYTES, MOST_ENTRIES
+from referee.host.archive import (
+    ADDED,
+    DEEPEST,
+    DRIVE,
+    LONGEST_NAME,
+    LONGEST_PATH,
+    MOST_BYTES,
+    MOST_ENTRIES,
+    folded_name,
+)
 from referee.host.gitignore import IgnorePattern, is_ignored, read_gitignore
 from referee.league.definition.shipped import shipped_folder
 from referee.league.entrants.bot_digest import PRODUCTS, TRACES
@@ -29,7 +36,6 @@ _MOST_SEEN: Final = 200_000
 _RATIO: Final = 20  # a file that shrinks more is stored as it is: a host takes it for one that wants to fill the disk
 _NEVER: Final = frozenset({"node_modules"})
 _REPORTS: Final = "rules-check"  # what the action for GitHub writes beside a bot
-_DRIVE: Final = re.compile(r"[A-Za-z]:")
 _TIME: Final = (1980, 1, 1, 0, 0, 0)
 
 _SECRETS: Final = (
@@ -256,7 +262,7 @@ _Rules = tuple[tuple[Path, tuple[IgnorePattern, ...]], ...]
 
 
 def _why_left_out(name: str, path: Path, rules: _Rules, *, is_folder: bool, built: bool) -> str:
-    if name in TRACES or name == _REPORTS or (is_folder and (path / "pyvenv.cfg").is_file()):
+    if name in TRACES | ADDED or name == _REPORTS or (is_folder and (path / "pyvenv.cfg").is_file()):
         return TRACE
     if is_folder and (name in _NEVER or (built and name in PRODUCTS)):
         return PRODUCT
@@ -287,7 +293,8 @@ def _refuse_odd(name: str, path: Path, home: Path) -> str:
         raise PackingError(f"{_shown(name)} is a link to a folder, which no archive holds; put the folder itself there")
     if not stat.S_ISREG(mode):
         raise PackingError(f"{_shown(name)} is neither a file nor a folder; take it out of the bot's folder")
-    return SECRET if _looks_secret(real.name) else ""
+    parts = real.relative_to(home).parts  # a link may lead into a folder that is left out
+    return SECRET if any(part in TRACES or _looks_secret(part) for part in parts) else ""
 
 
 def _rules_around(home: Path) -> _Rules:
@@ -338,17 +345,17 @@ def _check_names(files: Sequence[PackedFile]) -> None:
     for file in files:
         parts = os.fsencode(file.name).split(b"/")
         fits = max(map(len, parts)) <= LONGEST_NAME and sum(map(len, parts)) <= LONGEST_PATH and len(parts) <= DEEPEST
-        if not (fits and file.name.isprintable() and "\\" not in file.name and not _DRIVE.match(file.name)):
+        if not (fits and file.name.isprintable() and "\\" not in file.name and not DRIVE.match(file.name)):
             raise PackingError(
                 f"{_shown(file.name)} is no name that a host takes: at most {LONGEST_NAME} bytes and {DEEPEST} folders in each other, no "
                 "control characters, no backslash, no drive; give that file another name"
             )
-        folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", file.name).casefold())
-        if folded in seen:
-            raise PackingError(
-                f"{_shown(seen[folded])} and {_shown(file.name)} are one name where capitals do not count; give one another name"
-            )
-        seen[folded] = file.name
+        names = file.name.split("/")
+        for name in ("/".join(names[:count]) for count in range(1, len(names) + 1)):
+            if (other := seen.setdefault(folded_name(name), name)) != name:
+                raise PackingError(
+                    f"{_shown(other)} and {_shown(name)} are one name where capitals do not count; give one another name"
+                )
 
 
 def _unreadable(name: str, error: OSError) -> str:

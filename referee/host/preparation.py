@@ -14,7 +14,6 @@ from referee.host.entering import house_bots
 from referee.host.home import HostHome
 from referee.host.store import HostStore
 from referee.league.definition.definition import Definition, DefinitionError, load_definition
-from referee.league.definition.fields import HostSection
 from referee.league.entrants.roster import Roster
 from referee.league.league import LeagueError
 from referee.league.play.open_files import room_for
@@ -56,14 +55,9 @@ def definition_of(file: Path) -> Definition:
     return definition
 
 
-def host_section(definition: Definition) -> HostSection:
-    """``[host]`` of a definition, or what holds without it."""
-    return definition.host or HostSection()
-
-
 def site_url(definition: Definition, address: str) -> str:
     """Where people find the site that listens at that address: what ``url`` says, else the address."""
-    section = host_section(definition)
+    section = definition.host_section
     if section.url:
         return section.url.rstrip("/")
     host, _, port = address.rpartition(":")
@@ -78,7 +72,7 @@ def prepare(file: Path, sandbox: Policy) -> Prepared:
     """
     definition = definition_of(file)
     home = HostHome.beside(file.absolute())
-    check_address(host_section(definition).address, f"{file}: [host] address")
+    check_address(definition.host_section.address, f"{file}: [host] address")
     choice = choose_sandbox(sandbox)
     definition, house = house_bots(home)
     room_for(definition, house.entrants)

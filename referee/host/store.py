@@ -12,6 +12,7 @@ import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -35,6 +36,7 @@ _FAILED: Final = f"The host failed {MOST_ATTEMPTS} times at this, which says not
 LONGEST_REASON: Final = 300
 """Characters of the reason for which an organiser refuses, withdraws or blocks."""
 
+_USED_SECONDS: Final = 60.0
 _SECRET_BYTES: Final = 24
 
 _JOBS: Final = """
@@ -117,7 +119,7 @@ class HostStore:
     def invite(self, name: str, now: float, *, days: float = 14, organiser: bool = False, by: str) -> str:
         """Makes an invitation for somebody and returns its secret, which is shown once.
 
-        ``name``: whom it is for; empty: whoever opens it says.
+        ``name``: whom it is for, in any letters; see ``name_of``. Empty: whoever opens it says.
         """
         secret = secrets.token_urlsafe(_SECRET_BYTES)
         with self._write() as db:
@@ -140,6 +142,11 @@ class HostStore:
             raise NotAllowedError(409, "This invitation is not valid any more; ask the organiser for a new link.")
         return one
 
+    def name_of(self, invitation: Invitation) -> str:
+        """The name that it gives; empty where whoever opens it picks one: it has none, or one that is taken or can be nobody's."""
+        taken = self._rows("SELECT 1 FROM owner WHERE folded = ?", invitation.name.casefold())
+        return invitation.name if is_name(invitation.name) and not taken else ""
+
     def invitations(self) -> list[Invitation]:
         """All invitations, the newest first."""
         rows = self._rows(
@@ -158,7 +165,7 @@ class HostStore:
         """Makes an owner of an invitation. Raises ``NotAllowedError`` if the name is taken or cannot be one."""
         with self._write() as db:
             one = self.invitation(secret, now)
-            owner = self._add_owner(db, one.name or name, now, organiser=one.organiser)
+            owner = self._add_owner(db, self.name_of(one) or name, now, organiser=one.organiser)
             db.execute("UPDATE invitation SET owner_id = ? WHERE id = ?", (owner.id, one.id))
             self._note(db, now, owner.name, "joined", "by invitation")
             return owner
@@ -228,16 +235,19 @@ class HostStore:
             self._note(db, now, self._name_of(owner), "revoked a token", str(number))
 
     def by_token(self, text: str, now: float) -> tuple[Owner, Token]:
-        """Whose token it is, and notes that it was used. Raises ``NotAllowedError``."""
+        """Whose token it is; notes that it was used, to the minute. Raises ``NotAllowedError``."""
         rows = self._rows("SELECT id, owner_id FROM token WHERE digest = ? AND revoked IS NULL", _digest(text))
         owner = self.owner(rows[0][1]) if rows else None
         if owner is None:
             raise NotAllowedError(401, "This token is not known here, or was revoked; make a new one on your page.")
         if owner.blocked:
             raise NotAllowedError(403, f"The organiser has blocked {owner.name}: {owner.blocked}.")
-        with self._write() as db:
-            db.execute("UPDATE token SET used = ? WHERE id = ?", (now, rows[0][0]))
-        return owner, next(one for one in self.tokens(owner.id) if one.id == rows[0][0])
+        token = next(one for one in self.tokens(owner.id) if one.id == rows[0][0])
+        if token.used is None or now - token.used >= _USED_SECONDS:
+            with suppress(sqlite3.OperationalError), self._write() as db:  # a full disk locks nobody out
+                db.execute("UPDATE token SET used = ? WHERE id = ?", (now, token.id))
+            token = replace(token, used=now)
+        return owner, token
 
     # Bots, versions, jobs.
 
@@ -255,6 +265,7 @@ class HostStore:
             if owner.blocked:
                 raise NotAllowedError(403, f"The organiser has blocked {owner.name}: {owner.blocked}.")
             number = self._bot_of(db, owner, bot, now, most_bots, taken)
+            db.execute("UPDATE bot SET retired = NULL WHERE id = ?", (number,))
             newest = db.execute(
                 "SELECT v.archive, v.state, max(j.id) FROM version v JOIN job j ON j.version_id = v.id "
                 "WHERE v.bot_id = ? GROUP BY v.id ORDER BY v.id DESC LIMIT 1",
@@ -262,20 +273,27 @@ class HostStore:
             ).fetchone()
             if newest is not None and newest[0] == archive and newest[1] in ("waiting", "approval", "accepted"):
                 return self.job(newest[2])
-            waiting = "SELECT count(*) FROM job j JOIN version v ON v.id = j.version_id JOIN bot b ON b.id = v.bot_id WHERE j.state IN ('waiting', 'running')"
-            if db.execute(f"{waiting} AND b.owner_id = ?", (owner.id,)).fetchone()[0] >= MOST_WAITING_OF_AN_OWNER:
-                raise NotAllowedError(
-                    429, f"{MOST_WAITING_OF_AN_OWNER} of your versions wait already; try again when one is done."
-                )
-            if db.execute(waiting).fetchone()[0] >= MOST_WAITING:
-                raise NotAllowedError(429, "Too many versions wait at the moment; try again in a few minutes.")
-            db.execute("UPDATE bot SET retired = NULL WHERE id = ?", (number,))
+            self._check_queue(db, owner.id)
             version = db.execute(
                 "INSERT INTO version (bot_id, name, archive, digest, created, state, reason) VALUES (?, '', ?, '', ?, 'waiting', '')",
                 (number, archive, now),
             ).lastrowid
             self._note(db, now, owner.name, "handed in", f"{bot}, version {version}")
             return self.job(self._add_job(db, int(version or 0), now))
+
+    @staticmethod
+    def _check_queue(db: sqlite3.Connection, owner: int) -> None:
+        """Raises ``NotAllowedError`` where no further job of an owner may wait."""
+        waiting = (
+            "SELECT count(*) FROM job j JOIN version v ON v.id = j.version_id JOIN bot b ON b.id = v.bot_id "
+            "WHERE j.state IN ('waiting', 'running')"
+        )
+        if db.execute(f"{waiting} AND b.owner_id = ?", (owner,)).fetchone()[0] >= MOST_WAITING_OF_AN_OWNER:
+            raise NotAllowedError(
+                429, f"{MOST_WAITING_OF_AN_OWNER} of your versions wait already; try again when one is done."
+            )
+        if db.execute(waiting).fetchone()[0] >= MOST_WAITING:
+            raise NotAllowedError(429, "Too many versions wait at the moment; try again in a few minutes.")
 
     def _bot_of(
         self, db: sqlite3.Connection, owner: Owner, bot: str, now: float, most: int, taken: Sequence[str]
@@ -315,16 +333,21 @@ class HostStore:
         return int(made.lastrowid or 0)
 
     def again(self, owner: Owner, job: int, now: float) -> Job:
-        """Does a job once more with the same files: after our fault, or when what the host demands has changed."""
+        """Does a job once more with the same files: after our fault, or when what the host demands has changed.
+
+        Where one for the same version is under way, that is returned. Raises ``NotAllowedError``.
+        """
         with self._write() as db:
             one = self.job(job)
             if one.owner_id != owner.id and not owner.organiser:
                 raise NotAllowedError(403, "That is not your bot.")
-            if one.state in (JobState.WAITING, JobState.RUNNING):
-                return one
+            newest = db.execute("SELECT max(id) FROM job WHERE version_id = ?", (one.version,)).fetchone()[0]
+            if (last := self.job(newest)).state in (JobState.WAITING, JobState.RUNNING):
+                return last
             state = self.version(one.version).state
             if state not in (VersionState.REFUSED, VersionState.WAITING):
                 raise NotAllowedError(409, f"This version is {state}; there is nothing to be done again.")
+            self._check_queue(db, one.owner_id)
             db.execute("UPDATE version SET state = 'waiting', reason = '' WHERE id = ?", (one.version,))
             self._note(db, now, owner.name, "had a job done again", f"job {job}")
             return self.job(self._add_job(db, one.version, now))
@@ -360,8 +383,8 @@ class HostStore:
         """
         with self._write() as db:
             for number, attempt in db.execute(
-                "SELECT id, attempt - given_back FROM job WHERE state = 'waiting' OR (state = 'running' AND lease < ?) "
-                "ORDER BY id",
+                "SELECT id, attempt - given_back FROM job WHERE (state = 'waiting' OR (state = 'running' AND lease < ?)) "
+                "AND version_id IN (SELECT id FROM version WHERE state = 'waiting') ORDER BY id",
                 (now,),
             ).fetchall():
                 if attempt >= MOST_ATTEMPTS:

@@ -133,6 +133,7 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], Iterable[str]]] = {
     "half of it": (lambda: made()[:200], ("no zip file",)),
     "no bot": (lambda: bare(file("README.md")), ("neither a bot.toml",)),
     "an empty folder": (lambda: bare(folder("mine")), ('"mine"', "empty")),
+    "a program without a name": (lambda: bare(file(".py")), ("neither a bot.toml",)),
     "two programs": (lambda: bare(file("a.py"), file("b.py")), ("2 .py files", '"a.py"')),
     "a bot further down": (lambda: bare(file("a/b/bot.toml"), file("c")), ('"a/b"', "zip that folder")),
     "a way out": (lambda: made(file("../evil")), ('"../evil"', "..")),

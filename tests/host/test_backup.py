@@ -43,6 +43,10 @@ def hand_in(home: HostHome, store: HostStore, name: str, state: VersionState = V
     (folder / "bot.py").write_text(f"# {name}\n")
     (folder / "bot.py").chmod(0o755)
     (folder / "lib" / "link.py").symlink_to("../bot.py")
+    (folder / "python").symlink_to("/usr/bin/python3")  # as builds leave them
+    (folder / "dangling").symlink_to("../../../nowhere")
+    (folder / "two\nlines").write_text("a name is a name")
+    (folder / "hard").hardlink_to(folder / "bot.py")
     home.findings(job.id).mkdir()
     (home.findings(job.id) / "build.log").write_text("built\n")
     store.finish(job, state, "so", 3.0)
@@ -87,6 +91,8 @@ def test_a_host_comes_back_elsewhere_as_it_was(home: HostHome, archive: Path, tm
     assert (bot / "bot.py").read_text() == "# plays\n"
     assert (bot / "bot.py").stat().st_mode & 0o777 == 0o755
     assert str((bot / "lib" / "link.py").readlink()) == "../bot.py"
+    assert [str((bot / name).readlink()) for name in ("python", "dangling")] == ["/usr/bin/python3", "../../../nowhere"]
+    assert ((bot / "two\nlines").read_text(), (bot / "hard").read_text()) == ("a name is a name", "# plays\n")
     assert not again.bot(2).exists()  # refused: there is nothing to play
     assert (again.findings(2) / "build.log").read_text() == "built\n"
     assert len(list((again.folder / "uploads").iterdir())) == 2
@@ -114,6 +120,7 @@ def test_a_host_before_its_first_round_has_a_backup_too(home: HostHome, tmp_path
 def test_it_is_made_while_others_write(home: HostHome, tmp_path: Path) -> None:
     """Every backup is a moment: whatever it knows of is in it."""
     over = threading.Event()
+    home.findings(99).mkdir()
 
     def write() -> None:
         with HostStore.open(home.store) as store, Store.write(home.ladder) as ladder:
@@ -121,6 +128,8 @@ def test_it_is_made_while_others_write(home: HostHome, tmp_path: Path) -> None:
             while not over.is_set():
                 number += 1
                 hand_in(home, store, f"bot{number}")
+                with (home.findings(99) / "check.log").open("a") as log:  # of a job that is under way
+                    log.write("x" * 100_000)
                 ladder.put(paused=bool(number % 2))
 
     writer = threading.Thread(target=write)
@@ -241,7 +250,13 @@ def content_of(home: HostHome) -> tuple[object, ...]:
     """What a host has that is played or looked at, byte for byte."""
     folders = [home.bot(1), home.findings(1), home.findings(2), home.folder / "uploads"]
     files = [path for folder in folders for path in sorted(folder.rglob("*"))]
-    return facts(home), [(str(path.relative_to(home.folder)), path.is_file() and path.read_bytes()) for path in files]
+    return facts(home), [
+        (
+            str(path.relative_to(home.folder)),
+            str(path.readlink()) if path.is_symlink() else path.is_file() and path.read_bytes(),
+        )
+        for path in files
+    ]
 
 
 def test_an_archive_that_was_cut_off_or_garbled_anywhere_is_refused_or_whole(

@@ -147,6 +147,11 @@ def test_a_bot_that_never_joins_is_refused_with_what_it_said(host: Host) -> None
 
 MAKES_A_LINK = {"bot.toml": BUILDS, "bot.py": GOOD, "make.sh": f"{MAKES}ln -s ../../host.sqlite key\n"}
 REFUSED: dict[str, tuple[dict[str, str] | bytes, str]] = {
+    "a program in no encoding": ({"mine.py": "# coding: hex\n"}, "bytes that are no text"),
+    "a file in place of the build's home": (
+        {"bot.toml": BUILDS, "bot.py": GOOD, "make.sh": "true\n", ".build-home": "x"},
+        "It holds a file called .build-home, which is the home of its build: leave it out.",
+    ),
     "no archive": (b"hello", "This is no zip file: "),
     "no program": ({"bot.toml": MINE.replace("1", "a b")}, "bot.toml, line 2, version: found "),
     "a program for another game": (

@@ -328,6 +328,40 @@ def test_what_was_refused_is_removed_after_a_while_and_nothing_else(host: Host, 
     assert {int(path.name) for path in host.home.findings(0).parent.iterdir()} == {5}
 
 
+def test_what_was_given_up_or_left_half_made_goes_and_what_is_done_again_stays(host: Host) -> None:
+    now = 1_800_000_000.0
+    withdrawn, again = (old_version(host, bot, VersionState.REFUSED, now - 20 * DAY) for bot in "ab")
+    job = host.hand_in({"bot.py": f"{GOOD}# c"}, "c", now - 20 * DAY)
+    for minute in range(3):
+        leased = host.store.lease(now - 20 * DAY + 60 * minute, 1)
+        assert leased is not None
+        host.store.failed(leased, "no room", leased.started or 0, 1)
+    host.home.bot(job.version).mkdir()
+    owner = next(one for one in host.store.owners() if one.name == host.store.version(again).owner)
+    host.store.again(owner, next(one.id for one in host.store.jobs() if one.version == again), now)
+    halves = [host.home.bot(again).with_name(name) for name in (f"{again}x", f".{again}.part", f"{again}xx")]
+    halves += [host.home.findings(1).with_name("1x"), host.home.folder / ".backup-abc"]
+    for path in halves:
+        path.mkdir()
+        os.utime(path, (now - 2 * DAY,) * 2)
+    sweep(host.home, host.store, now)
+    assert not [path.name for path in halves if path.exists()]
+    assert not host.home.bot(job.version).exists()
+    assert left_of(host, withdrawn) == (False, False)
+    assert left_of(host, again) == (True, True)
+
+
+def test_a_job_whose_verdict_came_first_is_not_cut_short(host: Host) -> None:
+    job = host.hand_in({"bot.py": GOOD}, "a", 1.0)
+    leased = host.store.lease(2.0, 60)
+    assert leased is not None
+    host.home.bot(job.version).mkdir()
+    host.store.finish(leased, VersionState.ACCEPTED, "It keeps the rules.", 3.0)
+    JobLane(host.home, host.store, threading.Event(), QUICK)._cut_short(leased, "It was not over after 30 minutes")
+    assert host.home.bot(job.version).exists()
+    assert host.store.version(job.version).state is VersionState.ACCEPTED
+
+
 def test_a_sweep_never_raises(host: Host, caplog: pytest.LogCaptureFixture) -> None:
     closed = HostStore.open(host.home.store)
     closed.close()

@@ -206,8 +206,13 @@ def test_a_link_is_sent_as_what_it_leads_to_and_one_to_nothing_is_left_out(tmp_p
     (folder / "link").symlink_to("real")
     (folder / ".#bot.py").symlink_to("me@here.17")
     (folder / "settings").symlink_to(".env")
+    for name in (".git", ".aws"):
+        (folder / name).mkdir()
+        (folder / name / "config").write_text("https://me:secret@example.org")
+        (folder / f"to{name}").symlink_to(f"{name}/config")
     packing = packed(folder)
-    assert why(packing) == {".#bot.py": DANGLING, ".env": SECRET, "settings": SECRET}
+    left_out = {".#bot.py": DANGLING, ".aws/": SECRET, ".env": SECRET, ".git/": TRACE}
+    assert why(packing) == left_out | dict.fromkeys(("settings", "to.aws", "to.git"), SECRET)
     write_archive(packing, tmp_path / "sent.zip")
     with zipfile.ZipFile(tmp_path / "sent.zip") as archive:
         assert archive.read("link") == b"content"
@@ -249,6 +254,13 @@ def colliding(folder: Path) -> None:
     (folder / "odd").touch()
 
 
+def colliding_folders(folder: Path) -> None:
+    for name in ("Odd", "odd"):
+        (folder / name).mkdir()
+        (folder / name / f"{name}.txt").touch()
+        (folder / name / "a.txt" if name == "odd" else folder / name / "b.txt").touch()
+
+
 ODD = {
     outside: "odd is a link that leads out",
     to_a_folder: "odd is a link to a folder",
@@ -258,6 +270,7 @@ ODD = {
     control: r"odd\\x1b\[2Jname is no name",
     no_text: r"odd\\udcff is no name",
     colliding: "Odd and odd are one name",
+    colliding_folders: "Odd and odd are one name",
 }
 
 

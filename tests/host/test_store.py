@@ -69,6 +69,13 @@ def test_an_invitation_for_somebody_is_theirs_whatever_they_call_themselves(stor
     assert store.join(store.invite("Ann", 0.0, by="host", organiser=True), "Bob", 1.0) == Owner(1, "Ann", True, "")
 
 
+@pytest.mark.parametrize("name", ["Zo\u00eb M\u00fcller", "Bob", "x" * 60])
+def test_who_is_invited_by_a_name_that_cannot_be_theirs_picks_one(store: HostStore, bob: Owner, name: str) -> None:
+    secret = store.invite(name, 0.0, by="host")
+    assert store.name_of(store.invitation(secret, 1.0)) == ""
+    assert store.join(secret, "Zoe", 1.0).name == "Zoe" != bob.name
+
+
 def test_an_invitation_ends(store: HostStore) -> None:
     late, back = store.invite("Ann", 0.0, days=2, by="host"), store.invite("Bob", 0.0, by="host")
     store.revoke_invitation(2, 1.0, by="host")
@@ -92,6 +99,7 @@ def test_a_token_says_whose_it_is_until_it_is_revoked(store: HostStore, ann: Own
     text = store.add_token(ann.id, "laptop", 2.0)
     owner, token = store.by_token(text, 5.0)
     assert (owner, token.label, token.used) == (ann, "laptop", 5.0)
+    assert [store.by_token(text, now)[1].used for now in (6.0, 64.0, 65.0)] == [5.0, 5.0, 65.0]
     store.revoke_token(bob.id, token.id, 6.0)  # not Bob's
     assert store.by_token(text, 6.0)[0] == ann
     store.revoke_token(ann.id, token.id, 7.0)
@@ -223,6 +231,30 @@ def test_a_job_is_done_again_by_its_owner_or_an_organiser(store: HostStore, ann:
     assert refusal(lambda: store.job(77))[0] == 404
 
 
+def test_however_often_somebody_asks_a_version_has_one_job_under_way(store: HostStore, ann: Owner) -> None:
+    job = hand_in(store, ann, "x", "aaaa")
+    taken = store.lease(20.0, 60)
+    assert taken is not None
+    store.finish(taken, VersionState.REFUSED, "It breaks AF-PLAY-002.", 21.0)
+    again = store.again(ann, job.id, 22.0)
+    assert store.again(ann, job.id, 23.0).id == again.id > job.id
+    accept(store, again)
+    assert store.lease(50.0, 60) is None  # nothing is left that would take the files of a bot that plays away
+    for number in range(MOST_WAITING_OF_AN_OWNER):
+        hand_in(store, ann, "x", f"more {number}")
+    refused = store.register("Bob", 1.0)
+    other = hand_in(store, refused, "y", "aaaa")
+    assert store.again(refused, other.id, 60.0).id == other.id
+
+
+def test_a_retired_bot_that_is_handed_in_again_plays_again(store: HostStore, ann: Owner) -> None:
+    job = hand_in(store, ann, "x", "aaaa")
+    accept(store, job)
+    store.retire(ann, "x", 30.0)
+    assert hand_in(store, ann, "x", "aaaa").id == job.id
+    assert [one.version for one in store.entered()] == [job.version]
+
+
 def test_only_the_end_of_a_long_log_is_kept(store: HostStore, ann: Owner) -> None:
     hand_in(store, ann, "x", "aaaa")
     job = store.lease(10.0, 60)
@@ -351,6 +383,14 @@ class Host(RuleBasedStateMachine):
         if self.store.finish(job, state, "so", self.now):
             assert job.id not in self.done
             self.done[job.id] = state
+
+    @precondition(lambda self: self.done)
+    @rule(owner=st.integers(0, 1), data=st.data())
+    def again(self, owner: int, data: st.DataObject) -> None:
+        try:
+            self.store.again(self.owners[owner], data.draw(st.sampled_from(sorted(self.done))), self.now)
+        except NotAllowedError:
+            return
 
     @rule(owner=st.integers(0, 1), bot=st.sampled_from("xyz"))
     def retire(self, owner: int, bot: str) -> None:

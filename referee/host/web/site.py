@@ -84,7 +84,7 @@ class Site:
 
     def __post_init__(self) -> None:
         self.home.make()
-        self.host = self.definition.host or HostSection()
+        self.host = self.definition.host_section
         self.root = urlsplit(self.host.url or "").path.rstrip("/")
         self.store = HostStore.open(self.home.store)
         self.sessions = Sessions(self.store.secret())

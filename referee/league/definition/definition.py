@@ -114,6 +114,11 @@ class Definition(Section):
         return self._folder
 
     @property
+    def host_section(self) -> HostSection:
+        """``[host]``, or what holds without it."""
+        return self.host or HostSection()
+
+    @property
     def file(self) -> str:
         """The definition file as errors name it."""
         return self._document.file

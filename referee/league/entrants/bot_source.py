@@ -289,7 +289,7 @@ def _refuse_no_python(path: Path) -> None:
     try:
         with tokenize.open(path) as file:
             text = file.read()
-    except (SyntaxError, UnicodeDecodeError):
+    except (SyntaxError, LookupError, UnicodeError):  # also where it names an encoding that is none of text
         raise _bot_error(str(path), "bytes that are no text", allowed, remedy) from None
     except OSError:
         return  # told where the digest is made
