@@ -371,6 +371,10 @@ class HostStore:
         )
         return [_job(row) for row in rows]
 
+    def count_jobs(self, state: JobState) -> int:
+        """How many jobs are in a state."""
+        return int(self._rows("SELECT count(*) FROM job WHERE state = ?", state)[0][0])
+
     def before(self, job: int) -> int:
         """How many jobs have to be done before this one."""
         rows = self._rows("SELECT count(*) FROM job WHERE state IN ('waiting', 'running') AND id < ?", job)

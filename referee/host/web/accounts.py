@@ -11,7 +11,7 @@ from starlette.responses import FileResponse, Response
 from referee.host.rows import JobState, Owner
 from referee.host.store import NotAllowedError
 from referee.host.web.answers import job_json, keep_session, number_in, own_job, page, to_page
-from referee.host.web.bodies import chunks_of, hand_in, may_hand_in, read_archive_form, read_form
+from referee.host.web.bodies import chunks_of, hand_in, may_hand_in, place_to_hand_in, read_archive_form, read_form
 from referee.host.web.pages import SHUT_IN
 from referee.host.web.site import known_visitor, site_of
 
@@ -37,6 +37,8 @@ async def login(request: Request) -> Response:
 
     def begin() -> Response:
         owner, token = site.store.by_token(form.get("token", "").strip()[:200], site.clock())
+        if token.bot:
+            raise NotAllowedError(403, f"This token is for {token.bot} alone; log in with one for all of your bots.")
         answer = to_page(request, "/me")
         keep_session(answer, site, site.sessions.new(owner.id, token.id))
         return answer
@@ -58,7 +60,11 @@ def join_page(request: Request) -> Response:
     site.logins.take(request.state.address)
     invitation = site.store.invitation(str(request.path_params["secret"])[:200], site.clock())
     return page(
-        request, "join.html.j2", name=invitation.name, invited=True, action=f"/join/{request.path_params['secret']}"
+        request,
+        "join.html.j2",
+        name=site.store.name_of(invitation),
+        invited=True,
+        action=f"/join/{request.path_params['secret']}",
     )
 
 
@@ -100,7 +106,8 @@ def _welcome(request: Request, owner: Owner) -> Response:
     site = site_of(request)
     token = site.store.add_token(owner.id, "the first", site.clock())
     answer = page(request, "token.html.j2", token=token, name=owner.name, address=site.url(request), first=True)
-    keep_session(answer, site, site.sessions.new(owner.id))
+    _, known = site.store.by_token(token, site.clock())  # who revokes it ends this session too
+    keep_session(answer, site, site.sessions.new(owner.id, known.id))
     return answer
 
 
@@ -170,7 +177,7 @@ async def submit(request: Request) -> Response:
         return owner
 
     owner = await run_in_threadpool(allowed)
-    with site.upload_places.place(str(owner.id)):
+    with place_to_hand_in(site, owner):
         form, archive = await read_archive_form(request)
         try:
             job, _ = await hand_in(request, owner, form.get("bot", "").strip(), chunks_of(archive))
@@ -206,6 +213,7 @@ async def job_again(request: Request) -> Response:
     await read_form(request)
 
     def again() -> int:
+        site.uploads.take(str(owner.id))
         with site.handing_in:
             return site.store.again(owner, number, site.clock()).id
 

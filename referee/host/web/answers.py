@@ -159,16 +159,24 @@ def job_json(request: Request, job: Job) -> dict[str, Any]:
 
 
 def plays_in_s(site: Site, version: Version) -> int | None:
-    """In how many seconds an accepted version plays, as far as can be told: when the next round begins; 0 if it plays."""
+    """In how many seconds an accepted version plays, as far as can be told: when the next round begins; 0 if it plays.
+
+    ``None`` too for one that does not play: a newer one has come, or its bot was retired.
+    """
     site.ladder.refresh()
     now = site.ladder.now
     if version.state is not VersionState.ACCEPTED:
         return None
     if now is None:
         return 0 if site.store.setting("paused") != "1" else None
-    if version.digest and any(one.digest == version.digest and one.key in now.present for one in now.bots):
+    if version.digest and any(
+        one.digest == version.digest and one.bot.casefold() == version.bot.casefold() and one.key in now.present
+        for one in now.bots
+    ):
         return 0
-    if site.store.setting("paused") == "1" or now.paused or now.frozen or now.finished:
+    if all(one.version != version.id for one in site.store.entered()):
+        return None
+    if "1" in (site.store.setting("paused"), site.store.setting("frozen")) or now.paused or now.frozen or now.finished:
         return None
     left, began = now.seconds_left(), site.store.setting("round_began")
     pause = float(began) + site.host.every_s - site.clock() if began and site.host.every_s else 0.0

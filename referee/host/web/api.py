@@ -11,7 +11,7 @@ import referee
 from referee.host.rows import VersionState
 from referee.host.store import NotAllowedError
 from referee.host.web.answers import job_json, json_answer, number_in, own_job
-from referee.host.web.bodies import check_length, hand_in, may_hand_in
+from referee.host.web.bodies import check_length, hand_in, may_hand_in, place_to_hand_in
 from referee.host.web.limits import NotYetError
 from referee.host.web.openapi import description
 from referee.host.web.site import known_visitor, site_of, visitor
@@ -59,7 +59,7 @@ async def new_version(request: Request) -> Response:
         return owner, name
 
     owner, name = await run_in_threadpool(allowed)
-    with site.upload_places.place(str(owner.id)):
+    with place_to_hand_in(site, owner):
         job, is_new = await hand_in(request, owner, name, request.stream())
     return json_answer(await run_in_threadpool(job_json, request, job), 201 if is_new else 200)
 
@@ -76,6 +76,7 @@ def again(request: Request) -> Response:
     if who.token is None:
         raise NotAllowedError(401, "Send your token in the header «Authorization: Bearer TOKEN».")
     one = own_job(request, number_in(request))
+    site.uploads.take(str(owner.id))
     with site.handing_in:
         return json_answer(job_json(request, site.store.again(owner, one.id, site.clock())), 201)
 
@@ -158,13 +159,14 @@ def openapi(request: Request) -> Response:
 def export(request: Request) -> Response:
     """The closed rounds as an archive, for ``referee verify URL``; of a seeded ladder no more than that either."""
     site = site_of(request)
-    site.ladder.first(_FIRST_S)
     site.exports.take(request.state.address)
-    now = site.ladder.now
-    closed = sum(bool(one.result_root) for one in now.rounds) if now else 0
-    if not closed:
-        raise NotAllowedError(404, "No round is closed yet; there is nothing to be verified.")
-    found = site.closed_rounds.archive(closed, _EXPORT_S)
+    with site.export_places.place(request.state.address):
+        site.ladder.first(_FIRST_S)
+        now = site.ladder.now
+        closed = sum(bool(one.result_root) for one in now.rounds) if now else 0
+        if not closed:
+            raise NotAllowedError(404, "No round is closed yet; there is nothing to be verified.")
+        found = site.closed_rounds.archive(closed, _EXPORT_S)
     if found is None:
         raise NotYetError("The closed rounds are being written out; try again in half a minute.", 30)
     return FileResponse(

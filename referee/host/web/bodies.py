@@ -4,7 +4,9 @@ import asyncio
 import hashlib
 import os
 import secrets
-from collections.abc import AsyncIterator, Mapping
+import sqlite3
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -47,7 +49,14 @@ def may_hand_in(site: Site, owner: Owner) -> None:
         raise NotAllowedError(409, "The ladder is frozen: nobody enters any more.")
     if owner.blocked:
         raise NotAllowedError(403, f"The organiser has blocked {owner.name}: {owner.blocked}.")
-    site.uploads.take(str(owner.id))
+
+
+@contextmanager
+def place_to_hand_in(site: Site, owner: Owner) -> Iterator[None]:
+    """One of the places for uploads; only whoever has one uses up a version of the hour. Raises ``TooOftenError``."""
+    with site.upload_places.place(str(owner.id)):
+        site.uploads.take(str(owner.id))
+        yield
 
 
 async def hand_in(request: Request, owner: Owner, bot: str, stream: Stream) -> tuple[Job, bool]:
@@ -65,10 +74,16 @@ async def hand_in(request: Request, owner: Owner, bot: str, stream: Stream) -> t
             raise NotAllowedError(408, f"It took longer than {UPLOAD_S:.0f} seconds; try again.") from None
         return await run_in_threadpool(_take_in, site, owner, bot, part, digest)
     except OSError as error:
-        told = "The host cannot store it at the moment; try again later, or tell the organiser."
-        raise NotAllowedError(507, f"{told} ({error.strerror})") from None
+        raise _no_room(error.strerror) from None
+    except sqlite3.OperationalError as error:
+        raise _no_room(str(error)) from None
     finally:
         part.unlink(missing_ok=True)
+
+
+def _no_room(why: object) -> NotAllowedError:
+    told = "The host cannot store it at the moment; try again later, or tell the organiser."
+    return NotAllowedError(507, f"{told} ({why})")
 
 
 async def _to_file(stream: Stream, path: Path, mib: int) -> str:
@@ -167,6 +182,8 @@ async def read_archive_form(request: Request) -> tuple[Form, UploadFile]:
         raise NotAllowedError(408, f"It took longer than {UPLOAD_S:.0f} seconds; try again.") from None
     except (HTTPException, MultiPartException, ValueError):
         raise NotAllowedError(400, "This form cannot be read; load the page again.") from None
+    except OSError as error:  # what is large lies on the disk meanwhile
+        raise _no_room(error.strerror) from None
     fields = {name: value for name, value in given.multi_items() if isinstance(value, str)}
     archive = given.get("archive")
     if not isinstance(archive, UploadFile):
@@ -191,11 +208,17 @@ def check_origin(request: Request) -> None:
     origin, site = request.headers.get("origin"), site_of(request)
     elsewhere = request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none")
     try:
-        known = origin is None or urlsplit(origin).netloc == urlsplit(site.url(request)).netloc
+        known = origin is None or _authority(origin) == _authority(site.url(request))
     except ValueError:
         known = False
     if elsewhere or not known:
         raise NotAllowedError(403, "This form was sent from another site; open the page here, and send it from there.")
+
+
+def _authority(url: str) -> tuple[str | None, int]:
+    """Host and port, as browsers compare them. Raises ``ValueError``."""
+    parts = urlsplit(url)
+    return parts.hostname, parts.port or {"https": 443}.get(parts.scheme, 80)
 
 
 def check_form_token(request: Request, given: str) -> None:

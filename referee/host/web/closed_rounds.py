@@ -60,7 +60,10 @@ class ClosedRounds:
         for left in folder.glob("export-*.zip"):
             left.unlink(missing_ok=True)
         for unfinished in folder.glob(f"{_UNFINISHED}*"):
-            shutil.rmtree(unfinished, ignore_errors=True)
+            if unfinished.is_dir():
+                shutil.rmtree(unfinished, ignore_errors=True)
+            else:
+                unfinished.unlink(missing_ok=True)
 
     def archive(self, rounds: int, wait_s: float) -> Path | None:
         """The newest archive; ``None`` if there is none yet. If it has fewer rounds than that a newer one is begun.

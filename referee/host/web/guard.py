@@ -158,24 +158,29 @@ class _Exchange:
 
 
 def address_of(scope: Scope) -> str:
-    """Whence a request comes: from behind a proxy on this machine, what that proxy says; else what the connection says."""
+    """Whence a request comes: from behind a proxy on this machine, what that proxy says; else what the connection says.
+
+    Of IPv6 the network (/64), which one customer has all addresses of.
+    """
     client = scope.get("client")
-    address = str(client[0]) if client else "unknown"
-    if not _is_loopback(address):
-        return address
-    told = [value for name, value in scope["headers"] if name == b"x-forwarded-for"]
-    last = told[-1].decode("latin-1").rpartition(",")[2].strip() if told else ""
-    try:
-        return str(ipaddress.ip_address(last)) if last else address
-    except ValueError:
-        return address
+    here = _address(str(client[0])) if client else None
+    if here is None:
+        return str(client[0]) if client else "unknown"
+    told = [value for name, value in scope["headers"] if name == b"x-forwarded-for"] if here.is_loopback else []
+    there = _address(told[-1].decode("latin-1").rpartition(",")[2].strip()) if told else None
+    found = there or here
+    if found.version == 4 or found.is_loopback:
+        return str(found)
+    return str(ipaddress.ip_network((found, 64), strict=False).network_address)
 
 
-def _is_loopback(address: str) -> bool:
+def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """An address; one of IPv4 that is written as one of IPv6 is the former."""
     try:
-        return ipaddress.ip_address(address).is_loopback
+        found = ipaddress.ip_address(text)
     except ValueError:
-        return False
+        return None
+    return getattr(found, "ipv4_mapped", None) or found
 
 
 def loggable(path: str) -> str:

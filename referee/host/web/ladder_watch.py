@@ -17,6 +17,8 @@ from referee.league.store import StoreError
 from referee.league.store.schema import NoLeagueError
 
 _LOG: Final = logging.getLogger("referee.host.web")
+_TOLD: Final = (StoreError, LeagueError)
+"""Errors that say all in their sentence."""
 _EVERY_S: Final = 1.0
 """How often the file is looked at, at most."""
 _LOOKS: Final = 0.05
@@ -41,7 +43,7 @@ class LadderWatch:
         self._look_took_s = 0.0
         self._rest_until = float("-inf")
         self._look: Future[None] | None = None
-        self._work: Future[Board] | None = None
+        self._work: Future[None] | None = None
         self._closed = self._is_asked = False
         self.now: LadderNow | None = None
         self.board: Board | None = None
@@ -117,9 +119,12 @@ class LadderWatch:
             now = look_at(self._path)
         except NoLeagueError:
             return
-        except (StoreError, LeagueError) as error:
-            self.fault = str(error)
-            _LOG.warning("the ladder cannot be read: %s", error)
+        except Exception as error:  # noqa: BLE001  # a damaged file may make anything of itself
+            if str(error) != self.fault:
+                _LOG.warning("the ladder cannot be read: %s", error, exc_info=not isinstance(error, _TOLD))
+            with self._lock:
+                self.fault = str(error)
+                self._seen = ()  # it may be read the next time, though nobody has changed it
             return
         with self._lock:
             self.now, self.fault = now, ""
@@ -135,22 +140,20 @@ class LadderWatch:
         if (board is not None and board.mark == now.mark) or self._ticks() < self._rest_until:
             return
         self._work = self._pool.submit(self._work_out, now.mark)
-        self._work.add_done_callback(self._take)
 
-    def _work_out(self, mark: tuple[int, ...]) -> Board:
-        if self._aside:
-            board: Board = aside(work_out, self._path, mark, is_over=lambda: self._closed)
-            return board
-        return work_out(self._path, mark)
-
-    def _take(self, work: "Future[Board]") -> None:
-        if work.cancelled() or self._closed:
-            return
-        if (error := work.exception()) is not None:
+    def _work_out(self, mark: tuple[int, ...]) -> None:
+        """Works the standings out, and shows them before anybody hears that it is done."""
+        try:
+            if self._aside:
+                board: Board = aside(work_out, self._path, mark, is_over=lambda: self._closed)
+            else:
+                board = work_out(self._path, mark)
+        except Exception:  # noqa: BLE001  # whatever it is, the log has it, and it is tried again
             self._rest_until = self._ticks() + 10
-            _LOG.error("the standings cannot be worked out: %s", error, exc_info=error)
+            if not self._closed:
+                _LOG.exception("the standings cannot be worked out")
             return
         with self._lock:
-            self.board = work.result()
-            self._rest_until = self._ticks() + _REST * self.board.took_s
+            self.board = board
+            self._rest_until = self._ticks() + _REST * board.took_s
             self.changes += 1

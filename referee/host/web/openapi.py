@@ -171,7 +171,7 @@ def description(url: str) -> dict[str, Any]:
                     "summary": "Has a job done again with the same files.",
                     "parameters": [_JOB],
                     "security": [{"token": []}],
-                    "responses": _answers("Job", 201, 401, 403, 404, 409),
+                    "responses": _answers("Job", 201, 401, 403, 404, 409, 429),
                 }
             },
             "/api/v1/openapi.json": {

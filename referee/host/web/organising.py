@@ -56,6 +56,8 @@ async def decide(request: Request) -> Response:
     state, reason = states.get(form.get("do", "")), form.get("reason", "").strip()
     if state is None:
         raise NotAllowedError(400, "Say what is to be done with the version.")
+    if state is VersionState.ACCEPTED and reason:
+        raise NotAllowedError(409, "A reason is for refusing; leave it empty to let the version in.")
     if state is not VersionState.ACCEPTED and not reason:
         raise NotAllowedError(409, "Say why: the owner reads it, and it stays in the audit log.")
     await run_in_threadpool(site.store.decide, number, state, reason, site.clock(), by=owner.name)

@@ -103,7 +103,8 @@ def game(request: Request) -> Response:
     """The replay of a game, once its set is over: until then its hands are a secret."""
     site, number = site_of(request), number_in(request)
     site.replays.take(request.state.address)
-    return shut_in(site.replay_pages.page(number, lambda: _replay(site, number)))
+    with site.replay_places.place(request.state.address):
+        return shut_in(site.replay_pages.page(number, lambda: _replay(site, number)))
 
 
 def _replay(site: Site, number: int) -> str:

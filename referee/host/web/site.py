@@ -80,6 +80,8 @@ class Site:
     uploads: RateLimit = field(init=False)
     upload_places: Places = field(init=False)
     watcher_places: Places = field(init=False)
+    export_places: Places = field(init=False)
+    replay_places: Places = field(init=False)
     _taken: frozenset[str] | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
@@ -123,6 +125,9 @@ class Site:
         self.watcher_places = Places(
             _MOST_WATCHERS, _MOST_WATCHERS_OF_AN_ADDRESS, "Too many watch at the moment; load the page again later.", 30
         )
+        # Whoever waits for these holds a thread that all share.
+        self.export_places = Places(4, 2, "Many fetch the closed rounds at the moment; try again in a few seconds.")
+        self.replay_places = Places(8, 4, "Many games are being looked at; try again in a moment.")
         self.metrics = SiteMetrics(self._figures)
 
     def close(self) -> None:
@@ -153,9 +158,7 @@ class Site:
     def _figures(self) -> Figures:
         self.ladder.refresh()
         now, disk = self.ladder.now, self.home.folder
-        jobs = {
-            str(state): len(self.store.jobs(state=state, most=1000)) for state in (JobState.WAITING, JobState.RUNNING)
-        }
+        jobs = {str(state): self.store.count_jobs(state) for state in (JobState.WAITING, JobState.RUNNING)}
         return {
             "referee_jobs": ("Jobs that wait or run.", jobs),
             "referee_watchers": ("Streams of events that are open.", {"": self.watcher_places.taken}),
