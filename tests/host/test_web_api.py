@@ -151,6 +151,28 @@ def test_a_blocked_owner_is_told_why(at: MadeSite) -> None:
     assert (answer.status_code, "spoils the games" in error(answer)) == (403, True)
 
 
+def test_doing_a_job_again_is_bounded_as_handing_in_is(tmp_path: Path) -> None:
+    with made_site(tmp_path, host="uploads_per_hour = 3") as at:
+        ann = at.owner("ann")
+        at.upload(ann, "a")
+        at.finish(1, VersionState.REFUSED)
+        found = [at.ask("POST", "/api/v1/jobs/1/again", ann) for _ in range(3)]
+        assert [one.status_code for one in found] == [201, 201, 429]
+        assert {one.json()["id"] for one in found[:2]} == {2}
+        assert at.store.lease(at.time, 60) is not None
+        assert at.store.lease(at.time, 60) is None
+
+
+def test_who_finds_no_place_has_not_handed_in(tmp_path: Path) -> None:
+    with made_site(tmp_path, host="uploads_per_hour = 1") as at:
+        ann = at.owner("ann")
+        with at.site.upload_places.place("1"), at.site.upload_places.place("1"):
+            for _ in range(3):
+                assert "handing in at this moment" in at.upload(ann, "a").json()["error"]
+        assert at.upload(ann, "a").status_code == 201
+        assert "versions an hour" in at.upload(ann, "a", b"PK-2").json()["error"]
+
+
 def test_uploads_an_hour_are_limited_by_owner(tmp_path: Path) -> None:
     with made_site(tmp_path, host="uploads_per_hour = 2") as at:
         ann, bob = at.owner("ann"), at.owner("bob")

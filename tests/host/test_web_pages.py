@@ -531,3 +531,44 @@ def test_what_a_round_waits_for_stands_on_every_page_and_files_of_the_machine_on
         page = browser.get(path).text
         assert "Something has to be put right." in page
         assert "/srv/" not in page
+
+
+def test_a_token_for_one_bot_is_no_key_to_all_of_its_owner(at: MadeSite) -> None:
+    ann = at.owner("ann")
+    token = at.store.add_token(ann.owner.id, "ci", at.time, bot="a")
+    answer = at.browser().post("/login", {"token": token})
+    assert answer.status_code == 403
+    assert "This token is for a alone" in answer.text
+
+
+def test_who_joined_ends_that_session_by_revoking_the_first_token(at: MadeSite) -> None:
+    browser = at.browser()
+    secret = at.store.invite("Zo\u00eb", at.time, by="test")
+    assert 'name="name" required' in browser.get(f"/join/{secret}").text  # her name is nobody's here: she picks one
+    assert browser.post(f"/join/{secret}", {"name": "Zoe"}, of=f"/join/{secret}").status_code == 200
+    assert browser.get("/me").status_code == 200
+    (owner,) = (one for one in at.store.owners() if one.name == "Zoe")
+    at.store.revoke_token(owner.id, at.store.tokens(owner.id)[0].id, at.time)
+    assert browser.get("/me").status_code == 401
+
+
+def test_a_reason_never_lets_a_version_in(at: MadeSite) -> None:
+    """The button that Enter presses is the first of its form."""
+    at.upload(at.owner("ann"), "a")
+    at.finish(1, VersionState.APPROVAL)
+    browser = at.browser(at.owner("chief", organiser=True))
+    page = browser.get("/organiser").text
+    assert 0 < page.index('value="refuse"') < page.index('value="accept"')
+    fields = {"do": "accept", "reason": "it copies"}
+    assert browser.post("/organiser/versions/1", fields, of="/organiser").status_code == 409
+    assert at.store.version(1).state is VersionState.APPROVAL
+
+
+@pytest.mark.parametrize("url", ["https://Pitch.Example.org", "https://pitch.example.org:443"])
+def test_a_form_from_our_own_site_is_taken_however_its_url_is_written(tmp_path: Path, url: str) -> None:
+    with made_site(tmp_path, host=f'url = "{url}"') as at:
+        ann = at.owner("ann")
+        origin = {"origin": "https://pitch.example.org"}
+        assert at.browser().post("/login", {"token": ann.token}, headers=origin).status_code == 303
+        origin = {"origin": "https://pitch.example.org:8443"}
+        assert at.browser().post("/login", {"token": ann.token}, headers=origin).status_code == 403
