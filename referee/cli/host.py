@@ -79,7 +79,7 @@ def host(
 
 
 def _run(file: Path, workers: int, cluster: str, sandbox: SandboxMode, rounds: int | None) -> None:
-    from referee.host.engine import EngineOptions, closed_rounds
+    from referee.host.engine import EngineOptions, rounds_closed
     from referee.host.home import HostHome
     from referee.host.preparation import definition_of, only_host, prepare, site_url
     from referee.host.store import HostStore
@@ -92,7 +92,7 @@ def _run(file: Path, workers: int, cluster: str, sandbox: SandboxMode, rounds: i
         ready = prepare(file, sandbox.value)
         if ready.line:
             console.print(ready.line, style="yellow", markup=False)
-        until = closed_rounds(home) + rounds if rounds else 0
+        until = rounds_closed(home) + rounds if rounds else 0
         options = EngineOptions(workers, cluster, sandbox.value, until)
         with HostStore.open(home.store) as store:
             shown: list[str] = []

@@ -20,7 +20,7 @@ from referee.league.ladder import (
 )
 from referee.league.ladder_history import open_round
 from referee.league.league import League, read_league
-from referee.league.play.ladder_rounds import with_open_round
+from referee.league.play.ladder_rounds import closed_line, with_open_round
 from referee.league.play.run_figures import RunFigures
 from referee.league.play.runner import RunOutcome
 from referee.league.schedule.ladder import balanced_tables, extra_tables, rounds_to_meet
@@ -70,10 +70,7 @@ def play_rounds(
             if outcome.open:
                 return LadderRun(stopped=True, figures=figures)
             closed = close_round(store, read_league(store))
-            console.print(
-                f"Round {closed['number']} is closed. Master: {closed['master']}, result root: {closed.get('result_root')}",
-                markup=False,
-            )
+            console.print(closed_line(closed), markup=False)
             if finals and _is_over(store):
                 return LadderRun(figures=figures, table=finish(store, read_league(store)))
     return LadderRun(figures=figures)

@@ -23,11 +23,11 @@ from referee.league.definition.definition import Definition, load_definition
 from referee.league.definition.problems import ProblemsError, counted
 from referee.league.entrants.roster import Roster
 from referee.league.ladder import check_same_ladder, close_round, withdraw
-from referee.league.ladder_history import open_round
+from referee.league.ladder_history import closed_rounds, open_round, rounds_of
 from referee.league.league import League, LeagueError, begin, read_league
 from referee.league.plan import GamePlan
 from referee.league.play.event_sink import LeagueObserver
-from referee.league.play.ladder_rounds import plan_of_round, with_open_round
+from referee.league.play.ladder_rounds import closed_line, plan_of_round, with_open_round
 from referee.league.play.open_files import room_for
 from referee.league.play.runner import Runner
 from referee.league.schedule.format import ScheduleError
@@ -48,6 +48,7 @@ _LOOK_SECONDS: Final = 1.0
 _STOP_SECONDS: Final = 0.2
 _SHORTEST_PAUSE: Final = 15.0
 _LONGEST_PAUSE: Final = 600.0
+_MOST_DOUBLINGS: Final = 10
 _TOLD_RULINGS: Final = 3
 
 _FAULT: Final = "The next round waits for something that the organiser has to put right."
@@ -70,18 +71,19 @@ class EngineOptions:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """Why no round is played. ``until``: the time when that is over, if it is known. ``fault``: somebody has to put something right."""
+    """Why no round is played. ``until``: the time when that is over, if it is known. ``fault``: somebody has to put something right.
+    ``over``: none will be, for all that were asked for are played.
+    """
 
     line: str
     until: float | None = None
     fault: bool = False
+    over: bool = False
 
 
-def begin_ladder(home: HostHome, sandbox: SandboxKind) -> None:
-    """Makes the ladder of a host, without a round, if there is none. Raises ``ProblemsError`` or ``StoreError``."""
-    if not home.ladder.exists():
-        definition, house = house_bots(home)
-        begin(definition, house, home.ladder, sandbox, {})
+def begin_ladder(home: HostHome, definition: Definition, house: Roster, sandbox: SandboxKind) -> None:
+    """Makes the ladder of a host, without a round. Raises ``StoreError``, or ``ProblemsError`` for what cannot be one."""
+    begin(definition, house, home.ladder, sandbox, {})
 
 
 def play(home: HostHome, stop: threading.Event, options: EngineOptions = EngineOptions()) -> None:
@@ -120,7 +122,7 @@ class Engine:
             if waiting is None:
                 failures = 0
                 continue
-            if self._is_over():
+            if waiting.over:
                 return
             failures = failures + 1 if self._tried else 0  # what looks alone costs little, however often
             self._wait(waiting, failures)
@@ -128,14 +130,16 @@ class Engine:
     def step(self) -> Waiting | None:
         """Plays the open round, or the next; or says why none is played. Raises what somebody can put right."""
         self._tried = False
-        begin_ladder(self._home, self._kind)
-        if self._is_over():
-            return Waiting("All rounds that were asked for are played.")
+        if not self._home.ladder.exists():
+            begin_ladder(self._home, *house_bots(self._home), self._kind)
         check_ladder(self._home, load_definition(self._home.definition))
         with Store.write(self._home.ladder) as ladder:
             league = read_league(ladder)
+            most = self._options.until
+            if most and closed_rounds(league) >= most:
+                return Waiting("All rounds that were asked for are played.", over=True)
             if league.facts["state"] == "finished":
-                return Waiting("This ladder is finished.")
+                return Waiting("This ladder is finished.", over=bool(most))
             league = self._with_withdrawals(ladder, league)
             fresh = open_round(league) is None
             if fresh:
@@ -145,6 +149,8 @@ class Engine:
                 if len(roster.entrants) < definition.shape().table_size:
                     return Waiting(_too_few(definition, roster))
             else:
+                if (waiting := self._disk_waits()) is not None:
+                    return waiting
                 definition, roster = self._bots_of_open_round(league)
             room_for(definition, roster.entrants)
             try:
@@ -165,7 +171,7 @@ class Engine:
     def _next_bots(self, league: League) -> tuple[Definition, Roster]:
         """Who plays next. The organiser's page freezes and lets go again, ``referee ladder --freeze`` for good."""
         frozen = "frozen" in league.facts or self._store.setting("frozen") == "1"
-        found = self._who.next_round(league, frozen=frozen and bool(league.facts.get("rounds")))
+        found = self._who.next_round(league, frozen=frozen and bool(rounds_of(league)))
         self._tell_left_out(found)
         return found.definition, found.roster
 
@@ -179,7 +185,8 @@ class Engine:
     def _bots_of_open_round(self, league: League) -> tuple[Definition, Roster]:
         if self._kind == "none":
             playing = set((open_round(league) or {"bots": ()})["bots"])
-            gone = self._gone(self._home.ladder)
+            with Store.read(self._home.ladder) as reader:
+                gone = _gone(reader)
             strangers = [
                 one.key for one in league.entrants if one.submitted and one.key in playing and not gone[one.key]
             ]
@@ -190,15 +197,9 @@ class Engine:
                 )
         return self._who.going_on(league)
 
-    @staticmethod
-    def _gone(path: Path) -> dict[str, str | None]:
-        with Store.read(path) as reader:
-            return {key: one["withdrawn"] for key, one in reader.entrants().items()}
-
     def _with_withdrawals(self, ladder: Store, league: League) -> League:
         """The ladder, from which whom the organiser has withdrawn since is withdrawn."""
-        gone = {key: one["withdrawn"] for key, one in ladder.entrants().items()}
-        found = list(self._who.withdrawn(league, gone))
+        found = list(self._who.withdrawn(league, _gone(ladder)))
         for key, reason in found:
             withdraw(ladder, league, key, reason)
             _log.log(NOTICE, "%s is withdrawn: %s", sanitize(key, 60), sanitize(reason))
@@ -206,26 +207,24 @@ class Engine:
 
     # Whether a round may begin.
 
-    def _is_over(self) -> bool:
-        if not self._options.until or not self._home.ladder.exists():
-            return False
-        with Store.read(self._home.ladder) as reader:
-            facts = reader.league()
-        closed = sum("result_root" in one for one in facts.get("rounds", []))
-        return closed >= self._options.until or facts["state"] == "finished"
+    def _disk_waits(self) -> Waiting | None:
+        """That nothing is played for want of room; ``None`` if there is enough."""
+        total, free = self._free(self._home.folder)
+        if free >= max(LEAST_FREE, min(total // 50, ENOUGH_FREE)):
+            return None
+        return Waiting(
+            f"The disk is nearly full ({free >> 20:,} MiB left): nothing is played until there is more room."
+        )
 
     def _may_begin(self, league: League) -> Waiting | None:
         """Why the next round may not begin yet; ``None`` if it may."""
         if self._store.setting("paused") == "1" or league.facts.get("paused"):
             return Waiting("Paused by the organiser: no round begins.")
-        total, free = self._free(self._home.folder)
-        if free < max(LEAST_FREE, min(total // 50, ENOUGH_FREE)):
-            return Waiting(
-                f"The disk is nearly full ({free >> 20:,} MiB left): no round begins until there is more room."
-            )
-        host = load_definition(self._home.definition).host
+        if (waiting := self._disk_waits()) is not None:
+            return waiting
+        host = load_definition(self._home.definition).host_section
         began, now = self._store.setting("round_began"), self._clock()
-        if host is not None and host.every_s and began and league.facts.get("rounds"):
+        if host.every_s and began and rounds_of(league):
             until = min(float(began), now) + host.every_s
             if now < until:
                 return Waiting(f"The next round begins at {_clock_time(until)}.", until)
@@ -239,8 +238,7 @@ class Engine:
         if known != waiting.line:
             _log.log(logging.WARNING if waiting.fault else NOTICE, "%s", sanitize(waiting.line, 600))
         self._tell(waiting)
-        self._store.tell("next_round", "" if waiting.until is None else repr(waiting.until))
-        pause = min(_SHORTEST_PAUSE * 2 ** max(failures - 1, 0), _LONGEST_PAUSE)
+        pause = min(_SHORTEST_PAUSE * 2 ** min(max(failures - 1, 0), _MOST_DOUBLINGS), _LONGEST_PAUSE)
         again, seen, change = time.monotonic() + pause, self._seen(), self._changes()
         while not self._stop.wait(_LOOK_SECONDS):
             if time.monotonic() >= again or (waiting.until is not None and self._clock() >= waiting.until):
@@ -249,7 +247,6 @@ class Engine:
                 change = now
                 if self._seen() != seen:
                     break
-        self._store.tell("next_round", "")
 
     def _tell(self, waiting: Waiting | None) -> None:
         """Tells the site what is waited for. What has to be put right names files of this machine: that is for the organiser alone."""
@@ -265,17 +262,14 @@ class Engine:
 
     def _seen(self) -> Sequence[object]:
         """What decides whether a round may begin, and with whom."""
-        with Store.read(self._home.ladder) as reader:
-            facts = reader.league()
-            gone = [key for key, one in reader.entrants().items() if one["withdrawn"]]
-        return (
-            self._who.seen(),
-            _state(self._home.definition),
-            facts.get("paused"),
-            facts.get("frozen"),
-            facts["state"],
-            gone,
-        )
+        ladder: object
+        try:
+            with Store.read(self._home.ladder) as reader:
+                facts = reader.league()
+                ladder = (facts.get("paused"), facts.get("frozen"), facts["state"], _gone(reader))
+        except StoreError as error:  # it cannot be read: another error is a change too
+            ladder = str(error)
+        return (self._who.seen(), _state(self._home.definition), ladder)
 
     # A round.
 
@@ -283,10 +277,9 @@ class Engine:
         """Plays the open round to its end and closes it, unless it is stopped."""
         while True:
             here = present(league, roster)
-            plan, playing = plan_of_round(ladder, here, self._home.ladder.with_suffix(".logs"), self._kind)
-            observer = _RoundLog(len(playing.fixtures))
-            runner = Runner(ladder, here, plan, observer, self._options.workers, self._options.cluster)
-            with self._watched(runner, league, self._gone(self._home.ladder)):
+            plan, _ = plan_of_round(ladder, here, self._home.ladder.with_suffix(".logs"), self._kind)
+            runner = Runner(ladder, here, plan, _RoundLog(), self._options.workers, self._options.cluster)
+            with self._watched(runner, league, _gone(ladder)):
                 outcome = runner.run()
             if not outcome.open:
                 break
@@ -301,13 +294,7 @@ class Engine:
             if league is before:
                 raise LeagueError("the round was not played to its end, and nobody has stopped it")
         closed = close_round(ladder, read_league(ladder))
-        _log.log(
-            NOTICE,
-            "Round %d is closed. Master: %s, result root: %s",
-            closed["number"],
-            closed["master"],
-            closed.get("result_root"),
-        )
+        _log.log(NOTICE, "%s", closed_line(closed))
 
     @contextlib.contextmanager
     def _watched(self, runner: Runner, league: League, gone: dict[str, str | None]) -> Iterator[None]:
@@ -315,7 +302,8 @@ class Engine:
         over = threading.Event()
 
         def watch() -> None:
-            change, looked = self._store.change(), time.monotonic()
+            change: int | None = None  # somebody may have been withdrawn since the round was looked at
+            looked = time.monotonic()
             while not over.wait(_STOP_SECONDS):
                 withdrawn = False
                 if time.monotonic() - looked >= _LOOK_SECONDS:
@@ -339,12 +327,8 @@ class Engine:
 class _RoundLog(LeagueObserver):
     """Writes what happens in a round into the log: what concerns everybody for the terminal too."""
 
-    def __init__(self, games: int) -> None:
-        self._games, self._told = games, dict[tuple[str, str], int]()
-
-    def scheduled(self, games: int) -> None:
-        """The round has so many games now."""
-        self._games = games
+    def __init__(self) -> None:
+        self._told = dict[tuple[str, str], int]()
 
     def ruling(self, game: GamePlan, entrant: str, sentence: str) -> None:
         """The first rulings of a kind against an entrant; all are in the ladder."""
@@ -374,12 +358,17 @@ def check_ladder(home: HostHome, definition: Definition) -> None:
         check_same_ladder(home.ladder, league, definition, f"move {home.folder} away to begin another")
 
 
-def closed_rounds(home: HostHome) -> int:
+def rounds_closed(home: HostHome) -> int:
     """How many rounds of a host's ladder are closed."""
     if not home.ladder.exists():
         return 0
     with Store.read(home.ladder) as reader:
-        return sum("result_root" in one for one in reader.league().get("rounds", []))
+        return closed_rounds(read_league(reader))
+
+
+def _gone(ladder: Store) -> dict[str, str | None]:
+    """Why each bot of a ladder is withdrawn, if it is, by key."""
+    return {key: one["withdrawn"] for key, one in ladder.entrants().items()}
 
 
 def _too_few(definition: Definition, roster: Roster) -> str:

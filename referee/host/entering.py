@@ -13,7 +13,7 @@ from referee.league.definition.definition import Definition, load_definition
 from referee.league.entrants.bot_build import require_built
 from referee.league.entrants.check_certificates import only_checked
 from referee.league.entrants.roster import BotSourceError, Entrant, Roster, enter, handed_in
-from referee.league.ladder_history import open_round
+from referee.league.ladder_history import entered_on, open_round, rounds_of
 from referee.league.league import League
 
 
@@ -125,7 +125,7 @@ class Eligibility:
         if round_ is None:
             return definition, house
         keys = set(round_["bots"])
-        entered = {one["key"]: one for each in league.facts.get("rounds", []) for one in each["entered"]}
+        entered = entered_on(league)
         strangers: list[Entrant] = []
         for entrant in league.entrants:
             if entrant.key not in keys or not entrant.submitted:
@@ -141,9 +141,7 @@ class Eligibility:
 
     def withdrawn(self, league: League, gone: Mapping[str, str | None]) -> Iterator[tuple[str, str]]:
         """Whom the organiser has withdrawn since: key and reason, of those who play. ``gone``: why each is withdrawn already, if so."""
-        rounds = league.facts.get("rounds", [])
-        names = {one["key"]: one["bot"] for each in rounds for one in each["entered"]}
-        owners = {one["key"]: one["owner"] for each in rounds for one in each["entered"]}
+        rounds, entered = rounds_of(league), entered_on(league)
         known = {one.key: one for one in league.entrants}
         decided = (VersionState.ACCEPTED, VersionState.WITHDRAWN)
         for key in rounds[-1]["bots"] if rounds else ():
@@ -151,8 +149,8 @@ class Eligibility:
                 continue
             versions = [
                 one
-                for one in self._store.versions(bot=names[key])
-                if one.owner == owners[key] and one.state in decided and is_of(one, known[key])
+                for one in self._store.versions(bot=entered[key]["bot"])
+                if one.owner == entered[key]["owner"] and one.state in decided and is_of(one, known[key])
             ]
             if versions and versions[0].state is VersionState.WITHDRAWN:
                 yield key, versions[0].reason.strip() or "by the organiser"
@@ -189,10 +187,9 @@ def _known(league: League) -> dict[tuple[str, str], set[tuple[str, str]]]:
     """Digest and version of what has played, by bot and owner."""
     entrants = {one.key: one for one in league.entrants}
     found: dict[tuple[str, str], set[tuple[str, str]]] = {}
-    for each in league.facts.get("rounds", []):
-        for one in each["entered"]:
-            entrant = entrants[one["key"]]
-            found.setdefault((one["bot"], one["owner"]), set()).add((entrant.digest, entrant.version))
+    for one in entered_on(league).values():
+        entrant = entrants[one["key"]]
+        found.setdefault((one["bot"], one["owner"]), set()).add((entrant.digest, entrant.version))
     return found
 
 

@@ -14,12 +14,11 @@ from referee.host.entering import house_bots
 from referee.host.home import HostHome
 from referee.host.store import HostStore
 from referee.league.definition.definition import Definition, DefinitionError, load_definition
-from referee.league.entrants.roster import Roster
 from referee.league.league import LeagueError
 from referee.league.play.open_files import room_for
 from referee.league.schedule.formats import format_of
 from referee.net.listening import check_address
-from referee.sandbox.isolation import Policy, SandboxKind, choose_sandbox
+from referee.sandbox.isolation import Policy, choose_sandbox
 from referee.sandbox.process_tree import process
 
 _ENDING_SECONDS: Final = 30.0
@@ -36,10 +35,7 @@ class HostError(LeagueError):
 class Prepared:
     """A host that can start. ``fresh``: nobody was invited to be its organiser yet; ``line``: that there is no sandbox, and what follows."""
 
-    home: HostHome
     definition: Definition
-    house: Roster
-    sandbox: SandboxKind
     line: str
     fresh: bool
 
@@ -86,10 +82,11 @@ def prepare(file: Path, sandbox: Policy) -> Prepared:
         organisers = [one.organiser for one in store.owners()] + [one.organiser for one in store.invitations()]
         store.tell("sandbox", "" if choice.kind == "none" else choice.kind)
         store.tell("sandbox_line", line)
-        for key in ("address", "engine_line", "engine_fault", "next_round"):
+        for key in ("address", "engine_line", "engine_fault"):
             store.tell(key, "")
-    begin_ladder(home, choice.kind)
-    return Prepared(home, definition, house, choice.kind, line, not any(organisers))
+    if not home.ladder.exists():
+        begin_ladder(home, definition, house, choice.kind)
+    return Prepared(definition, line, not any(organisers))
 
 
 @contextmanager

@@ -2,11 +2,13 @@
 
 import shutil
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from referee.host import engine as engine_module
 from referee.host.engine import Engine, Waiting
 from referee.host.rows import VersionState
 from referee.league.ladder import finish, freeze
@@ -161,6 +163,71 @@ def test_it_waits_while_it_is_paused_or_the_disk_is_full_or_the_time_has_not_com
         assert engine.step() is None
     hosted.store.close()
     assert len(hosted.rounds()) == 2
+
+
+def test_an_open_round_does_not_go_on_into_a_full_disk(hosted: Hosted, monkeypatch: pytest.MonkeyPatch) -> None:
+    play_a_part(hosted, monkeypatch, 3)
+    with engine_of(hosted, monkeypatch, free=lambda folder: (1 << 40, 100 << 20)) as (engine, _):
+        assert "nothing is played until there is more room" in line_of(engine)
+    with engine_of(hosted, monkeypatch) as (engine, _):
+        assert engine.step() is None
+
+
+def test_who_is_withdrawn_between_the_look_and_the_first_game_does_not_play(
+    hosted: Hosted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    version = hosted.hand_in("ann", "anns")
+
+    def late(*_: object) -> None:
+        if hosted.store.version(version.id).state is VersionState.ACCEPTED:
+            hosted.store.decide(version.id, VersionState.WITHDRAWN, "it peeks", 1001.0, by="organiser")
+
+    seen: list[str] = []
+
+    def before(game: GamePlan, stopping: threading.Event) -> None:
+        seen.extend(game.seats)
+        if "anns" in game.seats:
+            assert stopping.wait(PATIENCE)
+
+    monkeypatch.setattr(engine_module, "room_for", late)
+    with engine_of(hosted, monkeypatch, before) as (engine, _):
+        assert engine.step() is None
+    assert "result_root" in hosted.rounds()[0]
+    with Store.read(hosted.home.ladder) as store:
+        assert store.entrants()["anns"]["withdrawn"] == "it peeks"
+        assert verify(store).ok
+
+
+def test_a_ladder_that_cannot_be_read_is_told_and_waited_for(hosted: Hosted, monkeypatch: pytest.MonkeyPatch) -> None:
+    with engine_of(hosted, monkeypatch) as (engine, _):
+        assert engine.step() is None
+    kept = hosted.home.ladder.read_bytes()
+    hosted.home.ladder.write_bytes(b"damaged")
+    with engine_of(hosted, monkeypatch, until=2) as (engine, stop):
+        running = threading.Thread(target=engine.run)
+        running.start()
+        try:
+            end = time.monotonic() + PATIENCE
+            while "is not a league" not in hosted.store.setting("engine_fault"):
+                assert running.is_alive()
+                assert time.monotonic() < end
+                time.sleep(0.01)
+            hosted.home.ladder.write_bytes(kept)
+            running.join(PATIENCE)
+            assert not running.is_alive()
+        finally:
+            stop.set()
+            running.join()
+    assert len(hosted.rounds()) == 2
+
+
+def test_a_fault_that_lasts_for_weeks_is_looked_at_as_often_as_one_of_an_hour(
+    hosted: Hosted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with engine_of(hosted, monkeypatch) as (engine, stop):
+        assert engine.step() is None
+        stop.set()
+        engine._wait(Waiting("No room."), 100_000)
 
 
 def test_too_few_bots_are_waited_for(hosted: Hosted, monkeypatch: pytest.MonkeyPatch) -> None:

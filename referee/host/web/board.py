@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from referee.league.ladder_history import is_ladder, open_round, sets_of_round
+from referee.league.ladder_history import closed_rounds, entered_on, is_ladder, open_round, rounds_of, sets_of_round
 from referee.league.league import LeagueError, read_league
 from referee.league.store import Store
 from referee.league.store.league_facts import RoundFacts
@@ -187,7 +187,7 @@ def look_at(path: Path) -> LadderNow | None:
         for each in rounds
         for one in each["entered"]
     )
-    is_closed = sum("result_root" in one for one in rounds)
+    is_closed = closed_rounds(league)
     finished = facts["state"] == "finished"
     return LadderNow(
         mark=(closed, len(rounds), is_closed, sum(bool(one.withdrawn) for one in bots), finished),
@@ -239,7 +239,7 @@ def work_out(path: Path, mark: tuple[int, ...]) -> Board:
         ends = store.ends()
     table = facts.table
     verdict = judge(table, facts.names, facts.copies, finished=facts.finished)
-    entered = {one["key"]: one for each in facts.league.facts.get("rounds", []) for one in each["entered"]}
+    entered = entered_on(facts.league)
     cells = columns(table, facts.called)
     rows = tuple(_row(row, entered[row.entrant], cells) for row in table.rows)
     return Board(
@@ -256,7 +256,7 @@ def work_out(path: Path, mark: tuple[int, ...]) -> Board:
         against=_against(facts),
         rulings=_rulings(facts),
         worst=_worst(facts),
-        closed_at=_closed_at(facts.league.facts.get("rounds", []), ends),
+        closed_at=_closed_at(rounds_of(facts.league), ends),
         took_s=time.monotonic() - begun,
     )
 

@@ -23,14 +23,20 @@ def overview(request: Request) -> Response:
 
 def _overview(request: Request, link: str = "") -> Response:
     site = site_of(request)
-    accepted = {one.version for one in site.store.entered()}
+    entered, now = {one.version for one in site.store.entered()}, site.ladder.now
+    in_round = {(one.bot.casefold(), one.digest) for one in now.bots if one.key in now.present} if now else set()
     disk = shutil.disk_usage(site.home.folder)
     return page(
         request,
         "organiser.html.j2",
         link=link,
         asked=site.store.versions(state=VersionState.APPROVAL),
-        playing=[one for one in site.store.versions(state=VersionState.ACCEPTED) if one.id in accepted],
+        # A version plays the open round to its end, though a newer one has come or its bot was retired.
+        playing=[
+            one
+            for one in site.store.versions(state=VersionState.ACCEPTED)
+            if one.id in entered or (one.bot.casefold(), one.digest) in in_round
+        ],
         running=[*site.store.jobs(state=JobState.RUNNING), *reversed(site.store.jobs(state=JobState.WAITING))],
         failed=site.store.jobs(state=JobState.FAILED, most=10),
         owners=site.store.owners(),

@@ -53,6 +53,11 @@ def round_lines(round_: RoundFacts) -> Iterator[str]:
     yield f"  commitment to its chairs and packs: {round_['commitment']}"
 
 
+def closed_line(round_: RoundFacts) -> str:
+    """A round that is closed, in a line."""
+    return f"Round {round_['number']} is closed. Master: {round_['master']}, result root: {round_.get('result_root')}"
+
+
 def plan_of_round(store: Store, league: League, log_dir: Path, sandbox: Policy) -> tuple[LeaguePlan, Schedule]:
     """What the processes that play the open round need to know, and what of it is in the schedule.
 
