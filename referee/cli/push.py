@@ -333,7 +333,7 @@ def _follow(client: HostClient, job: FollowedJob, screen: Screen) -> FollowedJob
         )
         raise typer.Exit(INTERRUPTED) from None
     except HostRequestError as error:
-        told = f"{error}. The job goes on; follow it at {page_of(job, client)}"
+        told = f"{str(error).removesuffix('.')}. The job goes on; follow it at {page_of(job, client)}"
         raise HostRequestError(told, status=error.status, ours=error.ours) from None
     for text, style in verdict_lines(now):
         screen.line(text, style, whole=text.startswith(_COPIED))

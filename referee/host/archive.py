@@ -43,8 +43,12 @@ DEEPEST: Final = 30
 
 _MOST_READ: Final = 2 << 20
 _CHUNK: Final = 64 << 10
-_ENCRYPTED: Final = 0x1 | 0x40 | 0x2000
-_METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+ENCRYPTED: Final = 0x1 | 0x40 | 0x2000
+"""Flags of an entry that is encrypted."""
+
+METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""How entries may be packed: other ways have libraries with errors of their own."""
+
 DRIVE: Final = re.compile(r"[A-Za-z]:")
 """How a path of Windows begins."""
 
@@ -72,9 +76,9 @@ def unpack(archive: Path, folder: Path) -> None:
     beside = folder.with_name(f".{folder.name}.part")
     remove_folder(beside)
     try:
-        with _opened(archive) as (stream, size), _reading():
+        with _opened(archive) as (stream, size), zip_reading():
             try:
-                zipped = zipfile.ZipFile(_Bounded(stream))
+                zipped = zipfile.ZipFile(BoundedStream(stream))
             except zipfile.BadZipFile as error:
                 if "not a zip file" not in str(error):
                     raise
@@ -114,7 +118,7 @@ _FAULTS: Final = (
 
 
 @contextmanager
-def _reading() -> Iterator[None]:
+def zip_reading() -> Iterator[None]:
     """Has whatever the library says of an archive end as ``ArchiveError``."""
     try:
         yield
@@ -126,13 +130,14 @@ def _reading() -> Iterator[None]:
         raise ArchiveError(f"The zip file is damaged: {_ZIP_AGAIN}.") from None
 
 
-class _Bounded:
+class BoundedStream:
     """A file of which nobody reads much at once: the list of an archive's entries is read as a whole, whatever its size."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
 
     def read(self, size: int | None = -1) -> bytes:
+        """So many bytes; raises ``ArchiveError`` where that would be very many."""
         if size is not None and 0 <= size <= _MOST_READ:
             return self._stream.read(size)
         data = self._stream.read(_MOST_READ + 1)
@@ -143,12 +148,15 @@ class _Bounded:
         return data
 
     def seek(self, place: int, whence: int = os.SEEK_SET) -> int:
+        """Goes to a place."""
         return self._stream.seek(place, whence)
 
     def tell(self) -> int:
+        """The place."""
         return self._stream.tell()
 
     def seekable(self) -> bool:
+        """It is."""
         return True
 
     def close(self) -> None:
@@ -202,9 +210,9 @@ def _parts(entry: zipfile.ZipInfo) -> tuple[str, ...]:
 def _check_kind(entry: zipfile.ZipInfo) -> None:
     """Raises ``ArchiveError`` for what is neither a plain file nor a folder."""
     told = f"The zip file holds {shown(entry.orig_filename)}"
-    if entry.flag_bits & _ENCRYPTED:
+    if entry.flag_bits & ENCRYPTED:
         raise ArchiveError(f"{told}, which is encrypted: zip it without a password.")
-    if entry.compress_type not in _METHODS:
+    if entry.compress_type not in METHODS:
         raise ArchiveError(f"{told}, packed by method {entry.compress_type}: use the usual one of zip, Deflate.")
     mode = entry.external_attr >> 16
     kind = stat.S_IFMT(mode)

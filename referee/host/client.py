@@ -38,6 +38,9 @@ ANSWER_BYTES: Final = 4 << 20
 EXPORT_BYTES: Final = 4 << 30
 """The most that is read of an export."""
 
+EXPORT_S: Final = 3600.0
+"""Seconds for the whole of an export."""
+
 ANSWER_S: Final = 120.0
 """Seconds for the whole of an answer."""
 
@@ -299,48 +302,39 @@ class HostClient:
         self._patiently(lambda: self._download("/export", target, got), TRIES)
 
     def _download(self, path: str, target: Path, got: Callable[[int, int], None]) -> None:
-        size = 0
-        try:
-            with self._http.stream(
-                "GET", f"{self.address.url}{path}", headers={"Accept": "*/*", "Accept-Encoding": "identity"}
-            ) as response:
-                if not response.is_success:
-                    self._judge(response, self._read(response))
-                if response.headers.get("Content-Type", "").partition(";")[0] != "application/zip":
-                    raise self._no_host(response.status_code)
-                told = response.headers.get("Content-Length", "")
-                total = int(told) if told.isascii() and told.isdigit() and len(told) < 16 else 0
-                with target.open("wb") as file:
-                    for piece in response.iter_bytes(_CHUNK):
-                        size += len(piece)
-                        if size > EXPORT_BYTES:
-                            raise HostRequestError(
-                                f"{self.address.url} sends more than {EXPORT_BYTES >> 30} GiB; is that a host?"
-                            )
-                        file.write(piece)
-                        got(size, total)
-        except (httpx.TransportError, httpx.DecodingError, httpx.StreamError) as error:
-            raise _LostError(self._lost(error), hopeless=_is_hopeless(error)) from None
+        size, until = 0, self._clock() + EXPORT_S
+        headers = {"Accept": "*/*", "Accept-Encoding": "identity"}
+        with self._opened("GET", f"{self.address.url}{path}", headers) as response, target.open("wb") as file:
+            if not response.is_success:
+                self._judge(response, self._read(response))
+            if response.headers.get("Content-Type", "").partition(";")[0] != "application/zip":
+                raise self._no_host(response.status_code)
+            told = response.headers.get("Content-Length", "")
+            total = int(told) if told.isascii() and told.isdigit() and len(told) < 16 else 0
+            for piece in response.iter_bytes(_CHUNK):
+                size += len(piece)
+                if size > EXPORT_BYTES or self._clock() > until:
+                    raise HostRequestError(
+                        f"{self.address.url} sends more than {EXPORT_BYTES >> 30} GiB, or for more than {_duration(EXPORT_S)}; is that a host?"
+                    )
+                file.write(piece)
+                got(size, total)
 
     def _events(self, job: int, last: str) -> Iterator[tuple[str, FollowedJob]]:
         """The id and the job of each event of a stream, until it ends. Raises ``_LostError``."""
-        headers = {"Accept": "text/event-stream", "Cache-Control": "no-store"} | (
+        headers = {"Accept": "text/event-stream", "Cache-Control": "no-store", **self._authorization()} | (
             {"Last-Event-ID": last} if last else {}
         )
         url = f"{self.address.url}/api/v1/jobs/{job}/events"
-        times = httpx.Timeout(QUIET_S, connect=15.0, write=60.0)
-        try:
-            with self._http.stream("GET", url, headers=headers | self._authorization(), timeout=times) as response:
-                if response.status_code != HTTPStatus.OK:
-                    self._judge(response, self._read(response))
-                if not response.headers.get("Content-Type", "").startswith("text/event-stream"):
-                    raise _LostError(f"{self.address.url} sends no events")
-                for event, number, data in _parse_events(response.iter_bytes()):
-                    if event == "job":
-                        last = number or last
-                        yield last, self._job(_json(data))
-        except (httpx.TransportError, httpx.DecodingError, httpx.StreamError) as error:
-            raise _LostError(self._lost(error)) from None
+        with self._opened("GET", url, headers, timeout=httpx.Timeout(QUIET_S, connect=15.0, write=60.0)) as response:
+            if response.status_code != HTTPStatus.OK:
+                self._judge(response, self._read(response))
+            if not response.headers.get("Content-Type", "").startswith("text/event-stream"):
+                raise _LostError(f"{self.address.url} sends no events")
+            for event, number, data in _parse_events(response.iter_bytes()):
+                if event == "job":
+                    last = number or last
+                    yield last, self._job(_json(data))
 
     def _ask(self, method: str, path: str, *, token: bool = True, tries: int = TRIES) -> Any:
         return self._request(method, path, token=token, tries=tries).value
@@ -376,29 +370,42 @@ class HostClient:
     def _once(
         self, method: str, url: str, headers: Mapping[str, str], content: Callable[[], Iterator[bytes]] | None
     ) -> "_Answer":
-        for _ in range(_MOST_REDIRECTS + 1):
+        with self._opened(method, url, headers, content) as response:
+            body = self._read(response)
+            self._judge(response, body)
             try:
-                with self._http.stream(
-                    method, url, headers=headers, content=content() if content else None
-                ) as response:
-                    if response.status_code in _REDIRECTS:
-                        url = self._redirected(method, url, response)
-                        continue
-                    body = self._read(response)
-                    self._judge(response, body)
-                    try:
-                        return _Answer(response.status_code, _json(body))
-                    except _LostError:
-                        raise self._no_host() from None
-            except (httpx.TransportError, httpx.DecodingError, httpx.StreamError) as error:
-                raise _LostError(self._lost(error), hopeless=_is_hopeless(error)) from None
+                return _Answer(response.status_code, _json(body))
+            except _LostError:
+                raise self._no_host() from None
+
+    @contextlib.contextmanager
+    def _opened(
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        content: Callable[[], Iterator[bytes]] | None = None,
+        *,
+        timeout: httpx.Timeout = TIMES,
+    ) -> Iterator[httpx.Response]:
+        """The answer to a request, where redirects of the same host end. What breaks, here or while it is read, is a ``_LostError``."""
+        try:
+            for _ in range(_MOST_REDIRECTS + 1):
+                given = content() if content else None
+                with self._http.stream(method, url, headers=headers, content=given, timeout=timeout) as response:
+                    if response.status_code not in _REDIRECTS:
+                        yield response
+                        return
+                    url = self._redirected(method, url, response, secret="Authorization" in headers)
+        except (httpx.TransportError, httpx.DecodingError, httpx.StreamError) as error:
+            raise _LostError(self._lost(error), hopeless=_is_hopeless(error)) from None
         raise HostRequestError(
             f"{self.address.url} sends us from one place to the next; give the address that a browser ends at",
             ours=True,
         )
 
-    def _redirected(self, method: str, url: str, response: httpx.Response) -> str:
-        """Where a redirect leads, if it is the same host and the same request."""
+    def _redirected(self, method: str, url: str, response: httpx.Response, *, secret: bool) -> str:
+        """Where a redirect leads, if it is the same host and the same request. ``secret``: the token goes with it."""
         try:
             target = urljoin(url, str(response.headers.get("Location", "")))
             there, same = urlsplit(target), _origin(target) == _origin(url)
@@ -407,7 +414,12 @@ class HostClient:
         if not same:
             place = sanitize(f"{there.scheme}://{there.netloc}", 200)
             raise HostRequestError(
-                f"{self.address.url} sends us on to {place}, and your token goes nowhere else; if you trust that place, give its address with --to",
+                f"{self.address.url} sends us on to {place}, and "
+                + (
+                    "your token goes nowhere else; if you trust that place, give its address with --to"
+                    if secret
+                    else "that was not asked for; give that address"
+                ),
                 status=response.status_code,
                 ours=True,
             )
@@ -435,10 +447,6 @@ class HostClient:
             case HTTPStatus.UNAUTHORIZED:
                 told = said or "The host does not know this token; make a new one on your page."
                 raise HostRequestError(f"{told} ({self.address.url}/me)", status=status, ours=True)
-            case HTTPStatus.FORBIDDEN | HTTPStatus.CONFLICT | HTTPStatus.GONE if said:
-                raise HostRequestError(said, status=status, ours=True)
-            case HTTPStatus.NOT_FOUND if said:
-                raise HostRequestError(said, status=status, ours=True)
             case HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
                 told = said or (
                     "Something between here and the host takes no upload of this size; ask the organiser to raise the limit of the proxy."
@@ -570,7 +578,7 @@ def _retry_after(text: str) -> float | None:
     """Seconds that a host asks us to wait: as a number, or until a date."""
     if text.isdecimal() and len(text) < 10:
         return float(text)
-    with contextlib.suppress(ValueError):
+    with contextlib.suppress(ValueError, OverflowError):
         until = parsedate_to_datetime(text)
         return max((until.replace(tzinfo=until.tzinfo or UTC) - datetime.now(UTC)).total_seconds(), 0.0)
     return None
@@ -589,12 +597,12 @@ def _json(body: bytes | str) -> Any:
 
 def _parse_events(pieces: Iterator[bytes]) -> Iterator[tuple[str, str, str]]:
     """Name, id and data of each event of a stream, as the HTML standard has them. Raises ``_LostError`` for one that never ends."""
-    name, number, data = "", "", list[str]()
+    name, number, data, size = "", "", list[str](), 0
     for line in _lines(pieces):
         if not line:
             if data:
                 yield name or "message", number, "\n".join(data)
-            name, data = "", []
+            name, data, size = "", [], 0
             continue
         field, _, value = line.partition(":")
         value = value.removeprefix(" ")
@@ -603,7 +611,8 @@ def _parse_events(pieces: Iterator[bytes]) -> Iterator[tuple[str, str, str]]:
                 name = value
             case "data":
                 data.append(value)
-                if sum(map(len, data)) > ANSWER_BYTES:
+                size += len(value) + 1
+                if size > ANSWER_BYTES:
                     raise _LostError("the host sends an event without an end")
             case "id" if "\0" not in value and value.isprintable() and len(value) <= 100:
                 number = value

@@ -6,13 +6,13 @@ A host may wish us ill: an archive has the files of an export and nothing else, 
 import re
 import shutil
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
+from referee.host.archive import ENCRYPTED, METHODS, ArchiveError, BoundedStream, zip_reading
 from referee.host.client import HostAddress, HostClient, HostRequestError
 from referee.report.sanitize import sanitize
 
@@ -41,25 +41,31 @@ def fetched_export(
         folder.mkdir()
         try:
             _unpack(archive, folder)
-        except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, RuntimeError) as error:
-            raise HostRequestError(
-                f"{address.url} sends an export that cannot be read: {sanitize(error, 200)}"
-            ) from None
+        except _ExportError as error:
+            raise HostRequestError(f"{address.url} sends an export that cannot be read: {error}") from None
+        except ArchiveError:
+            raise HostRequestError(f"{address.url} sends an export that cannot be read: it is damaged") from None
         archive.unlink()
         yield folder
 
 
+class _ExportError(Exception):
+    """What is wrong with an archive that is no export, fit for a terminal."""
+
+
 def _unpack(archive: Path, folder: Path) -> None:
-    """Unpacks the files of an export. Raises ``ValueError`` for anything else."""
+    """Unpacks the files of an export. Raises ``_ExportError``, or ``ArchiveError`` for a damaged archive."""
     most = max(_FREE_OF_RATIO, MOST_RATIO * archive.stat().st_size)
-    with zipfile.ZipFile(archive) as zipped:
+    with archive.open("rb") as stream, zip_reading(), zipfile.ZipFile(BoundedStream(stream)) as zipped:
         found = [one for one in zipped.infolist() if not one.is_dir()]
         if len(found) > _MOST_FILES:
-            raise ValueError(f"it has {len(found)} files, an export has fewer")
+            raise _ExportError(f"it has {len(found)} files, an export has fewer")
         for one in found:
             name = _FILE.fullmatch(one.filename)
             if name is None or (folder / name[1]).exists():
-                raise ValueError(f"it has {one.filename[:80]!r}, which no export has")
+                raise _ExportError(f"it has {sanitize(ascii(one.filename), 80)}, which no export has")
+            if one.flag_bits & ENCRYPTED or one.compress_type not in METHODS:
+                raise _ExportError(f"{name[1]} is packed in a way that no export is")
             with zipped.open(one) as source, (folder / name[1]).open("wb") as target:
                 shutil.copyfileobj(_EntryReader(source.read, most), target, _CHUNK)
             most -= (folder / name[1]).stat().st_size
@@ -72,9 +78,9 @@ class _EntryReader:
         self._read, self._left = read, most
 
     def read(self, size: int = _CHUNK) -> bytes:
-        """The next bytes; raises ``ValueError`` where there are too many."""
+        """The next bytes; raises ``_ExportError`` where there are too many."""
         data = self._read(size)
         self._left -= len(data)
         if self._left < 0:
-            raise ValueError(f"it is more than {MOST_RATIO} times as large as it comes")
+            raise _ExportError(f"it is more than {MOST_RATIO} times as large as it comes")
         return data

@@ -22,6 +22,7 @@ from referee.host.client import (
     HostClient,
     HostRequestError,
     _parse_events,
+    _retry_after,
 )
 
 ENTRY = {
@@ -448,3 +449,15 @@ def test_events_are_read_however_they_are_cut_and_however_lines_end(
         at = cuts[len(pieces) % len(cuts)]
         pieces, raw = [*pieces, raw[:at]], raw[at:]
     assert list(_parse_events(iter(pieces))) == [(name, str(number), "\n".join(data)) for name, number, data in events_]
+
+
+@pytest.mark.parametrize("line", [b"data:\n", b"data:x\n"])
+def test_an_event_of_many_small_lines_has_an_end_too(line: bytes) -> None:
+    with pytest.raises(HostRequestError, match="an event without an end"):
+        for _ in _parse_events(line * 20_000 for _ in range(ANSWER_BYTES // 20_000 + 1)):
+            pass
+
+
+@pytest.mark.parametrize("text", ["Mon, 99999999999999999999 Jan 2020 00:00:00 GMT", "soon", "-1", "1e9"])
+def test_a_time_to_wait_that_is_none_is_no_time(text: str) -> None:
+    assert _retry_after(text) is None

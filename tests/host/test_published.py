@@ -95,9 +95,8 @@ def test_what_is_no_host_or_has_no_round_yet_is_told() -> None:
         refusal(lambda _: httpx.Response(404, json={"error": "No round is closed yet."})) == "No round is closed yet."
     )
     assert "is not a host of referee" in refusal(lambda _: httpx.Response(200, text="<h1>Hello</h1>"))
-    assert "is not a host of referee" in refusal(
-        lambda _: httpx.Response(302, headers={"Location": "https://x.example"})
-    )
+    elsewhere = refusal(lambda _: httpx.Response(302, headers={"Location": "https://x.example"}))
+    assert elsewhere == f"{URL} sends us on to https://x.example, and that was not asked for; give that address"
 
     def breaks(_: httpx.Request) -> httpx.Response:
         raise httpx.ConnectError("refused")
@@ -119,6 +118,29 @@ def test_what_is_no_host_or_has_no_round_yet_is_told() -> None:
 )
 def test_nothing_is_unpacked_that_no_export_has(names: list[str]) -> None:
     assert f"{URL} sends an export that cannot be read" in refusal(zipped([(name, b"{}") for name in names]))
+
+
+def test_a_redirect_of_the_same_host_is_followed(archive: bytes) -> None:
+    moved: Answer = lambda _: httpx.Response(308, headers={"Location": "/pitch/export"})  # noqa: E731
+    client, asked, _ = host(moved, archive)
+    with fetched_export(URL, client=client) as folder:
+        assert verify(Exported(folder)).ok
+    assert [one.url.path for one in asked] == ["/export", "/pitch/export"]
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_nothing_is_unpacked_in_a_way_that_no_export_is(archive: bytes, method: int) -> None:
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w", method) as other:
+        other.writestr("manifest.json", b"{}" * 100)
+    sent = written.getvalue()
+    for garbled in (sent, sent.replace(sent[50:60], b"0123456789")):
+        assert "sends an export that cannot be read" in refusal(garbled)
+
+
+def test_an_archive_that_lists_without_end_fills_no_memory() -> None:
+    names = [(f"{number:06}.json", b"") for number in range(60_000)]
+    assert "sends an export that cannot be read" in refusal(zipped(names))
 
 
 def test_a_bomb_is_refused_before_it_fills_the_disk() -> None:
