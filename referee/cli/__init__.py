@@ -16,6 +16,8 @@ COMMANDS: Final = {
     "run": ("run", "Play a league from its definition, or go on with it."),
     "resume": ("run", "Go on with a league that was stopped or killed."),
     "play": ("run", "Let bots play some quick games at one table."),
+    "table": ("table", "Play yourself: a seat for you, bots in the others."),
+    "daily": ("table", "Play the packs of the day against the house."),
     "compare": ("compare", "Is the new version of a bot better than the old one?"),
     "ladder": ("ladder", "Print the rounds of a ladder; withdraw, pause, freeze, end."),
     "host": ("host", "Run a ladder on the network: its site, its checks and its rounds."),

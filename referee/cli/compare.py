@@ -20,9 +20,9 @@ from referee.cli.lines import columns_of, messages
 from referee.cli.live_screen import LineObserver, LiveObserver
 from referee.cli.options import LEAGUES, OutputFormat, OutputOption, SandboxMode, SandboxOption, WorkersOption
 from referee.cli.run import shut_in, stopping
-from referee.cli.run import toml_text as quoted
 from referee.cli.standings_text import wrapped
 from referee.league.definition.definition import Definition
+from referee.league.definition.toml_values import toml_text as quoted
 from referee.league.entrants.bot_build import require_built
 from referee.league.league import (
     League,

@@ -34,7 +34,7 @@ def rules(
         _list_variants()
         return
     chosen = variant(name)
-    changed = chosen.with_rules(dict(_change(text) for text in changes or ()))
+    changed = chosen.with_rules(dict(read_change(text) for text in changes or ()))
     low, high = changed.players
     seats = f"{low} players" if low == high else f"{low} to {high} players"
     typer.echo(f"{changed.title} ({changed.name}), {seats}\n")
@@ -51,7 +51,7 @@ def _list_variants() -> None:
         typer.echo(f"{name:24} {variant(name).title}" + (f"   (also: {', '.join(others)})" if others else ""))
 
 
-def _change(text: str) -> tuple[str, Any]:
+def read_change(text: str) -> tuple[str, Any]:
     """A house rule and its value, written as in TOML; a bare word is a text."""
     field, equals, value = text.partition("=")
     if not equals:

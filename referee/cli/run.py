@@ -41,6 +41,7 @@ from referee.league.definition.definition import Definition
 from referee.league.definition.problems import counted
 from referee.league.definition.shipped import sample_bots
 from referee.league.definition.toml_file import read_text
+from referee.league.definition.toml_values import toml_text
 from referee.league.entrants.bot_build import require_built
 from referee.league.entrants.roster import Entrant, Roster
 from referee.league.ladder import check_same_ladder
@@ -703,8 +704,3 @@ def _quick_definition(bots: list[str], games: int, variant: str, seed: str | Non
         copies = max(count, 2 if len(bots) == 1 else 1)
         lines.append(f"[[bots]]\npath = {toml_text(bot)}{name}" + (f"\ncopies = {copies}" if copies > 1 else ""))
     return "\n".join(lines) + "\n"
-
-
-def toml_text(text: str) -> str:
-    """A text as a basic string of TOML."""
-    return '"' + "".join(f"\\u{ord(c):04x}" if c in '"\\' or not c.isprintable() else c for c in text) + '"'

@@ -22,7 +22,8 @@ from referee.umpire.view import Chair
 class BotPlan:
     """How one entrant gets to the table. ``command`` is ``None`` for a remote bot, whose ``token`` is fixed.
 
-    ``partner`` starts the bot at the other seat of the side, where that is another one.
+    ``partner`` starts the bot at the other seat of the side, where that is another one. ``patience_seconds``: so long it may be silent
+    beyond its time, at no charge, as a person may; 0 = as bots may.
     """
 
     key: str
@@ -31,6 +32,7 @@ class BotPlan:
     token: str = ""
     wait_seconds: float = 600.0
     partner: Command | None = None
+    patience_seconds: float = 0.0
 
     def command_of(self, slot: int) -> Command | None:
         """What starts the bot in that slot of the entrant."""

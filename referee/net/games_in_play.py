@@ -34,6 +34,8 @@ class InProcessPlayer:
 
 
 Player = InProcessPlayer | TurnSession
+Watch = Callable[["GamesInPlay", Umpire], None]
+"""Looks on at games: is given those of the process, and the umpire of the one in which something has happened."""
 
 
 class GameObserver:
@@ -50,13 +52,14 @@ class GameObserver:
 class GamesInPlay:
     """All games of a process. ``touched`` holds the sessions that may have something to send since it was emptied.
 
-    ``observer`` is told of every game that has none of its own.
+    ``observer`` is told of every game that has none of its own; ``watch`` of everything that an umpire has said, after it was
+    carried, with these games: for whoever looks on. It must not raise.
     """
 
-    def __init__(self, observer: GameObserver | None = None) -> None:
+    def __init__(self, observer: GameObserver | None = None, watch: "Watch | None" = None) -> None:
         self.touched: set[TurnSession] = set()
         self.seated: dict[Umpire, Sequence[Player]] = {}
-        self._observer = observer or GameObserver()
+        self._observer, self._watch = observer or GameObserver(), watch
         self._observers: dict[Umpire, GameObserver] = {}
         self._local: deque[tuple[Umpire, Turn, InProcessPlayer]] = deque()
 
@@ -105,6 +108,11 @@ class GamesInPlay:
         self._judge(umpire, umpire.abandon, sentence)
         self._serve_local()
 
+    def take_back(self, umpire: Umpire, step: int) -> None:
+        """Goes back to the decision after so many actions of a game that is not kept; whoever is asked there is asked again."""
+        self._judge(umpire, umpire.take_back, step)
+        self._serve_local()
+
     def umpires_of(self, player: Player) -> list[Umpire]:
         """The umpires of the games that a player plays now: it has not lost them."""
         return [
@@ -146,6 +154,8 @@ class GamesInPlay:
                 self._tell_deal(umpire, players, output)
             elif isinstance(output, GameClosed | Voided):
                 self._close(umpire, players, output)
+        if self._watch is not None:
+            self._watch(self, umpire)
 
     def _rule(self, umpire: Umpire, players: Sequence[Player], ruling: Ruling) -> None:
         player = players[ruling.seat]

@@ -48,6 +48,11 @@ class Umpire:
     ) -> None:
         """``packs`` gives the pack of each deal by number, ``turn_ids`` a fresh id for every turn."""
         self.spec, self._packs, self._turn_ids, self._fallback = spec, packs, turn_ids, fallback_move
+        self._begin_anew()
+
+    def _begin_anew(self) -> None:
+        """Before the first deal."""
+        spec = self.spec
         self.game = Game(spec.rules, spec.seats, spec.first_dealer)
         self.deal: Deal | None = None
         self.open: Turn | None = None
@@ -136,6 +141,22 @@ class Umpire:
             return []
         self.void, self.open = sentence, None
         return [Voided(sentence)]
+
+    def take_back(self, step: int) -> list[Output]:
+        """The same packs once more, played as they were up to so many actions; the seat that is to decide there is asked.
+
+        For practice: nothing of what came behind is known any more, nor any irregularity, so the record is not that of a game as it
+        was played. Raises ``ValueError`` where there was no such decision, the game is over, or somebody has forfeited.
+        """
+        actions = [action for log in self.deals for action in log.actions]
+        if self.closed or self.forfeits or not 0 <= step <= len(actions):
+            raise ValueError(f"the game cannot go back to decision {step}")
+        self._begin_anew()
+        self.start()
+        for action in actions[:step]:
+            if self.open is not None:
+                self.answer(self.open.turn_id, action, 0)
+        return [] if self.open is None else [Ask(self.open)]
 
     @property
     def _deal(self) -> Deal:

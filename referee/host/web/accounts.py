@@ -12,8 +12,8 @@ from referee.host.rows import JobState, Owner
 from referee.host.store import NotAllowedError
 from referee.host.web.answers import job_json, keep_session, number_in, own_job, page, to_page
 from referee.host.web.bodies import chunks_of, hand_in, may_hand_in, place_to_hand_in, read_archive_form, read_form
-from referee.host.web.pages import SHUT_IN
 from referee.host.web.site import known_visitor, site_of
+from referee.web.headers import SHUT_IN
 
 _FILE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\.(html|json|jsonl|txt)")
 _KINDS: Final = {

@@ -16,6 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from referee.host.web.answers import refusal
 from referee.host.web.limits import TooOftenError
 from referee.host.web.site import Site
+from referee.web.headers import HEADERS
 
 ACCESS: Final = logging.getLogger("referee.host.access")
 _LOG: Final = logging.getLogger("referee.host.web")
@@ -25,22 +26,6 @@ _PATIENCE_S: Final = 30.0
 
 _SECRET_PATHS: Final = ("/join/",)
 """What comes behind them is a secret, and stands in no log."""
-
-POLICY: Final = (
-    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; "
-    "base-uri 'none'; frame-ancestors 'none'"
-)
-_HEADERS: Final = {
-    "content-security-policy": POLICY,
-    "x-content-type-options": "nosniff",
-    "referrer-policy": "same-origin",
-    "x-frame-options": "DENY",
-    "cross-origin-opener-policy": "same-origin",
-    "cross-origin-resource-policy": "same-origin",
-    "permissions-policy": "camera=(), geolocation=(), microphone=()",
-    "cache-control": "no-store",
-}
-"""What an answer has unless its handler says otherwise."""
 
 
 class SlowClientError(Exception):
@@ -131,7 +116,7 @@ class _Exchange:
         if message["type"] == "http.response.start":
             self.status = message["status"]
             given = {name.lower() for name, _ in message["headers"]}
-            more = {**_HEADERS, "x-request-id": self._scope["state"]["request_id"]}
+            more = {**HEADERS, "x-request-id": self._scope["state"]["request_id"]}
             if self._site.is_https:
                 more["strict-transport-security"] = "max-age=15552000"
             added = [(name.encode(), value.encode()) for name, value in more.items() if name.encode() not in given]

@@ -20,15 +20,10 @@ from referee.report.html_report import replay_page
 from referee.report.standings_columns import HINTS
 from referee.rules.rulebook import Clause, Level, clause_text, clauses_of
 from referee.rules.ruleset import meanings
+from referee.web.headers import SHUT_IN
 
 FIRST_S: Final = 5.0
 """How long the first page waits for the first standings."""
-
-SHUT_IN: Final = (
-    "sandbox allow-scripts; default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
-"""The policy of a page with a script of its own: it has no origin, and so neither the session nor the site."""
 
 _SHOWN_ROUNDS: Final = 50
 LANGUAGES: Final = ("python", "typescript", "java", "rust", "go", "cpp")

@@ -5,51 +5,22 @@ import logging
 import resource
 import socket
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Final
 
-import uvicorn
 from starlette.applications import Starlette
-from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from referee.host.home import HostHome
 from referee.host.web.routes import app
 from referee.host.web.site import Site
 from referee.league.definition.definition import load_definition
+from referee.web.serving import listening_at, server_of, where_it_listens
 
 _LOG: Final = logging.getLogger("referee.host.web")
-_HEADERS_S: Final = 15.0
-"""How long the head of a request may take to come, to twice this."""
 _DRAIN_S: Final = 10
 """How long requests may go on when the site stops."""
 _LOOK_S: Final = 0.2
 _FILES: Final = 8192
-
-
-class PatientProtocol(H11Protocol):
-    """HTTP as uvicorn speaks it; a connection on which no request comes is closed."""
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """A client has connected."""
-        super().connection_made(transport)
-        self._idle_at_last_look: object = None
-        self._look_s = self.loop.call_later(_HEADERS_S, self._look)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """The client is gone."""
-        self._look_s.cancel()
-        super().connection_lost(exc)
-
-    def _look(self) -> None:
-        cycle: RequestResponseCycle | None = self.cycle
-        idle = cycle is None or cycle.response_complete
-        seen = (cycle,) if idle else None
-        if idle and seen == self._idle_at_last_look:
-            self.transport.close()
-            return
-        self._idle_at_last_look = seen
-        self._look_s = self.loop.call_later(_HEADERS_S, self._look)
 
 
 def serve(home: HostHome, stop: threading.Event, told: Callable[[str], None] = lambda _: None) -> None:
@@ -71,17 +42,9 @@ def serve(home: HostHome, stop: threading.Event, told: Callable[[str], None] = l
 def _listening(address: str) -> socket.socket:
     host, _, port = address.rpartition(":")
     try:
-        family, kind, protocol, _, where = socket.getaddrinfo(host.strip("[]"), int(port), type=socket.SOCK_STREAM)[0]
-        made = socket.socket(family, kind, protocol)
-        try:
-            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            made.bind(where)
-        except OSError:
-            made.close()
-            raise
+        return listening_at(host.strip("[]"), int(port))
     except (OSError, OverflowError) as error:
         raise OSError(f"the site cannot listen at {address}: {error}; give another address in [host]") from None
-    return made
 
 
 def _have_files() -> None:
@@ -95,29 +58,13 @@ def _have_files() -> None:
 async def _serve(
     made: Starlette, site: Site, listening: socket.socket, stop: threading.Event, told: Callable[[str], None]
 ) -> None:
-    config = uvicorn.Config(
-        made,
-        loop="asyncio",
-        http=PatientProtocol,
-        ws="none",
-        lifespan="off",
-        log_config=None,
-        access_log=False,
-        proxy_headers=False,
-        server_header=False,
-        timeout_keep_alive=10,
-        timeout_graceful_shutdown=_DRAIN_S,
-        h11_max_incomplete_event_size=32 * 1024,
-        backlog=1024,
-    )
-    server = _Server(config)
+    server = server_of(made, _DRAIN_S)
     running = asyncio.create_task(server.serve([listening]))
     is_told = False
     while not running.done():
         if server.started and not is_told:
             is_told = True
-            name = listening.getsockname()
-            where = f"[{name[0]}]:{name[1]}" if ":" in name[0] else f"{name[0]}:{name[1]}"
+            where = where_it_listens(listening)
             _LOG.info("the site listens at %s", where)
             told(where)
         if stop.is_set():
@@ -125,12 +72,3 @@ async def _serve(
             server.should_exit = True
         await asyncio.wait([running], timeout=_LOOK_S)
     await running
-
-
-class _Server(uvicorn.Server):
-    """uvicorn without its hands on signals: whoever runs us takes care of them."""
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """None."""
-        yield

@@ -14,7 +14,7 @@ from referee.league.plan import LeaguePlan
 from referee.league.play.event_sink import EventSink
 from referee.league.play.run_figures import RunFigures
 from referee.net.connection import REMOTE_LATENCY_US, BotConnection, JoinTerms
-from referee.net.games_in_play import GamesInPlay
+from referee.net.games_in_play import GamesInPlay, Watch
 from referee.net.listening import check_certificate
 from referee.net.server import Endpoint, GameServer, ServerObserver, monotonic_us
 from referee.net.supervisor import RemoteSupervisor, Supervisor, SupervisorObserver
@@ -59,10 +59,10 @@ class Arena(ServerObserver, SupervisorObserver):
     leg that is being played, from its ``begin`` to its ``end``. Several may be at a time.
     """
 
-    def __init__(self, plan: LeaguePlan, event_sink: EventSink) -> None:
-        """``event_sink`` is told of faults of remote entrants, of where they are expected, and of wrong tokens."""
+    def __init__(self, plan: LeaguePlan, event_sink: EventSink, watch: Watch | None = None) -> None:
+        """``event_sink`` is told of faults of remote entrants, of where they are expected, and of wrong tokens; ``watch`` looks on."""
         self.plan, self._event_sink = plan, event_sink
-        self.games_in_play = GamesInPlay()
+        self.games_in_play = GamesInPlay(watch=watch)
         share = -(-plan.asked_at_once // plan.sharers)
         self.server = GameServer(self.games_in_play, share, self, sharers=plan.sharers)
         self.remote: dict[Slot, RemoteSupervisor] = {}
@@ -195,6 +195,8 @@ def new_connection(plan: LeaguePlan, games_in_play: GamesInPlay, key: str, slot:
         forfeit_after=plan.profile.forfeit_after,
     )
     latency = REMOTE_LATENCY_US if bot.command is None else 0
+    if bot.patience_seconds:
+        latency = int(bot.patience_seconds * 1e6)
     terms = JoinTerms(
         name=key,
         slot=slot,

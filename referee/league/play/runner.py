@@ -42,6 +42,7 @@ from referee.league.sets_to_play import (
 from referee.league.standings import standings_of
 from referee.league.store import Store
 from referee.league.store.root_digests import roots
+from referee.net.games_in_play import Watch
 from referee.sandbox.orphans import end_orphans
 from referee.sandbox.process_tree import process
 from referee.statistics.standings import Standings
@@ -98,8 +99,10 @@ class Runner:
         observer: LeagueObserver,
         workers: int = 1,
         cluster: str = "",
+        watch: Watch | None = None,
     ) -> None:
-        """``cluster`` is the address of a Dask scheduler, whose workers then play instead of ours.
+        """``cluster`` is the address of a Dask scheduler, whose workers then play instead of ours. ``watch`` looks on at the games that
+        are played in this process.
 
         Raises ``StoreError`` if the stored schedule makes no sense.
         """
@@ -108,6 +111,7 @@ class Runner:
         self._remote = sorted(key for key, bot in plan.bots.items() if bot.command is None)
         self._workers = 1 if self._remote else workers  # remote bots dial in to this process
         self._cluster = "" if self._remote else cluster
+        self._watch = watch
         self._event_sink = StoreSink(store, observer)
         self._arena: Arena | None = None
         self._pool: Pool | None = None
@@ -188,7 +192,7 @@ class Runner:
         else:
             open_ = {row.id for row in self._store.sets() if row.state == "OPEN"}
             slots = {slot for game in self._schedule.fixtures if game.set_id in open_ for slot in game.processes}
-        arena = Arena(self._plan, self._event_sink)
+        arena = Arena(self._plan, self._event_sink, self._watch)
         await arena.open({(key, slot) for key, slot in slots if key in self._remote})
         return arena
 

@@ -7,11 +7,14 @@ from typing import Final
 
 from referee.league.schedule.format import Format, ScheduledEntrant, Shape
 from referee.league.schedule.ladder import Ladder
+from referee.league.schedule.one_table import OneTable
 from referee.league.schedule.round_robin import Gauntlet, RoundRobin
 from referee.league.schedule.schedule import Schedule
 from referee.league.schedule.version_swap import VersionSwap
 
-FORMATS: Final[dict[str, Format]] = {one.name: one for one in (RoundRobin(), Gauntlet(), VersionSwap(), Ladder())}
+FORMATS: Final[dict[str, Format]] = {
+    one.name: one for one in (RoundRobin(), Gauntlet(), VersionSwap(), Ladder(), OneTable())
+}
 """Every format by its name, the usual one first. Definition, schema, errors and documentation read this."""
 
 

@@ -30,7 +30,8 @@ def test_the_store_gives_back_what_the_formats_made(tmp_path: Path) -> None:
     sizes = [(2, 0), (3, 0), (5, 0), (4, 2), (6, 2), (6, 3)]
     for name, (seats, sides), duplicate, sets in product(FORMATS, sizes, (True, False), (1, 5)):
         shape = Shape(seats=seats, sides=sides, format=name, duplicate=duplicate, sets=sets)
-        bots = [f"{len(made)}-{number}" for number in range(shape.table_size + 1)]
+        entrants = seats if name == "one-table" else shape.table_size + 1
+        bots = [f"{len(made)}-{number}" for number in range(entrants)]
         made.append(plan(shape, roster(bots).entrants))
     with Store.create(tmp_path / "league.sqlite", {"name": "all"}) as store:
         for schedule in made:
@@ -194,7 +195,9 @@ def test_what_a_format_does_not_know_is_refused_by_its_name(swiss: str) -> None:
     for option in ("until_resolved = 0.9", "alpha = 0.01"):
         with pytest.raises(DefinitionError, match='nothing here where format = "swiss"; remedy: delete it, or write'):
             parse_definition(swiss.replace("[schedule]", f"[schedule]\n{option}"))
-    with pytest.raises(DefinitionError, match=r'allowed: "round-robin", "gauntlet", "compare", "ladder" or "swiss"'):
+    with pytest.raises(
+        DefinitionError, match=r'allowed: "round-robin", "gauntlet", "compare", "ladder", "one-table" or "swiss"'
+    ):
         parse_definition(swiss.replace('"swiss"', '"swis"'))
 
 

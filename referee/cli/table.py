@@ -1,0 +1,267 @@
+"""``table`` and ``daily``: a seat for a person, in the browser or in the terminal."""
+
+import sys
+import threading
+import webbrowser
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+
+from referee.cli import app
+from referee.cli.adhoc_league import adhoc_definition, distinct_names
+from referee.cli.exits import INTERRUPTED
+from referee.cli.lines import messages, plain_text
+from referee.cli.options import LEAGUES, SandboxMode, SandboxOption, refuse_idle
+from referee.cli.reference import read_change
+from referee.league.definition.names import harmless_name
+from referee.league.entrants.bot_build import require_built
+from referee.league.entrants.bot_source import BotSourceError, find_bot
+from referee.league.league import free_season, remove_league
+from referee.league.play.stop_signals import on_stop_signals
+from referee.league.store import Store, StoreError
+from referee.rules import variant
+from referee.sandbox.isolation import choose_sandbox
+from referee.table.game import TableGame, TablePlan
+from referee.table.seating import names_of_copies, seat_all, table_definition
+
+YOU: Final = "You"
+
+BotsArgument = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[BOT...]", help="Who sits from your left on: a .py file, a folder with bot.toml, or a sample."
+    ),
+]
+VariantOption = Annotated[str, typer.Option(help="Which game.")]
+SeatsOption = Annotated[int | None, typer.Option(min=2, max=7, help="Seats of the table, yours among them.")]
+SeatOption = Annotated[
+    int, typer.Option(min=1, max=7, help="Where you sit. The last seat deals first... see the page.")
+]
+ChangesOption = Annotated[
+    list[str] | None, typer.Option("--set", metavar="HOUSE_RULE=VALUE", help="Change a house rule; repeatable.")
+]
+TerminalOption = Annotated[bool, typer.Option("--terminal", help="Play in this terminal, by keyboard alone.")]
+BrowserOption = Annotated[bool, typer.Option("--no-browser", help="Only show the link, and open no browser.")]
+PracticeOption = Annotated[bool, typer.Option("--practice", help="Moves can be taken back, and nothing is kept.")]
+ClockOption = Annotated[
+    float | None,
+    typer.Option(
+        "--clock",
+        min=2,
+        max=3600,
+        metavar="SECONDS",
+        help="Time for a decision, for all. Without it, you have no clock.",
+    ),
+]
+PortOption = Annotated[int, typer.Option(min=0, max=65535, help="Where the page listens on this machine. 0: any port.")]
+KeepOption = Annotated[Path | None, typer.Option(help="Keep the game in this file.")]
+
+
+@app.command(
+    epilog="Example: referee table careful montecarlo random\n\nor:      referee table careful --variant cinch --practice\n\n"
+    "or:      referee table careful random --terminal"
+)
+def table(
+    bots: BotsArgument = None,
+    variant_: Annotated[str, typer.Option("--variant", help="Which game.")] = "auction-pitch",
+    seats: SeatsOption = None,
+    seat: Annotated[int, typer.Option(min=1, max=7, help="Which seat is yours.")] = 1,
+    changes: ChangesOption = None,
+    name: Annotated[str, typer.Option(help="What you are called, at the table and in the record.")] = YOU,
+    practice: PracticeOption = False,
+    clock: ClockOption = None,
+    terminal: TerminalOption = False,
+    no_browser: BrowserOption = False,
+    port: PortOption = 0,
+    keep: KeepOption = None,
+    sandbox: SandboxOption = SandboxMode.NONE,
+) -> None:
+    """Sit down at a table with bots, in your browser or here: through the same referee, wire and records as theirs.
+
+    You have as much time as you like unless you give a --clock. What you may not do is explained, and never sent.
+    """
+    if terminal:
+        refuse_idle("with --terminal, which has no page", "--no-browser", "--port")
+    if practice:
+        refuse_idle("with --practice, which keeps nothing", "--keep")
+    house_rules = dict(read_change(text) for text in changes or ())
+    plan = _plan(
+        bots or [],
+        variant_,
+        house_rules,
+        seats,
+        seat,
+        name,
+        "Table",
+        clock,
+        keep or LEAGUES / "table.sqlite",
+        sandbox,
+        practice=practice,
+        chosen=keep is not None,
+    )
+    _play(plan, terminal=terminal, browser=not no_browser, port=port)
+
+
+def _plan(
+    bots: list[str],
+    game: str,
+    house_rules: dict[str, Any],
+    seats: int | None,
+    seat: int,
+    name: str,
+    title: str,
+    clock: float | None,
+    path: Path,
+    sandbox: SandboxMode,
+    *,
+    practice: bool,
+    chosen: bool,
+    master: bytes | None = None,
+) -> TablePlan:
+    rules = variant(game)
+    seating = seat_all(rules.with_rules(house_rules), bots, seats, seat)
+    named = list(dict.fromkeys(bot for bot in seating.bots if bot))
+    names = {bot: _own_name(bot) for bot in named} | distinct_names(named)
+    by_seat = names_of_copies(seating, names)
+    person = harmless_name(name)
+    if person.casefold() in map(str.casefold, by_seat.values()):
+        raise typer.BadParameter(f"a bot at the table is called {person}; give another name", param_hint="--name")
+    text = table_definition(title, rules, house_rules, seating, by_seat, person, clock)
+    words = [bot or "your seat" for bot in seating.bots]
+    definition, roster = adhoc_definition(text, words, _WORDS)
+    require_built(roster.bots)
+    choice = choose_sandbox(sandbox.value)
+    if choice.line:
+        messages().print(choice.line, style="dim", markup=False)
+    return TablePlan(
+        definition=definition,
+        roster=roster,
+        you=seating.you,
+        path=path if chosen else free_season(path),
+        sandbox=choice.kind,
+        practice=practice,
+        seconds=clock,
+        master=master,
+    )
+
+
+_WORDS: Final = {
+    "seats": ("--seats", "give --seats {}"),
+    "variant": ("--variant", "give --variant {}"),
+}
+"""What the fields of its definition are on the command line of ``table``."""
+
+
+def _own_name(bot: str) -> str:
+    try:
+        return find_bot(bot, Path.cwd()).name
+    except BotSourceError:
+        return "bot"  # entering it reports that
+
+
+def _play(plan: TablePlan, *, terminal: bool, browser: bool, port: int) -> None:
+    game = TableGame(plan)
+    front = _Terminal(game) if terminal else _Browser(game, port, browser=browser)
+    stopped = threading.Event()
+
+    def stop() -> None:
+        stopped.set()
+        front.stop()
+        game.stop()
+
+    try:
+        with game.begun():
+            shown = threading.Thread(target=front.run, name="table-front", daemon=True)
+            with on_stop_signals(stop):
+                shown.start()
+                game.play()
+                shown.join()
+    finally:
+        if not plan.practice:
+            _remove_if_empty(game.path)
+    if front.failure is not None:
+        raise front.failure
+    _tell_what_is_kept(game)
+    if game.failure is not None:
+        raise game.failure
+    if stopped.is_set() and game.table.state().over is None:
+        raise typer.Exit(INTERRUPTED)
+
+
+class _Front:
+    """What shows the table, in a thread of its own: ``run`` returns when the person leaves, and then the game ends."""
+
+    def __init__(self, game: TableGame) -> None:
+        self._game = game
+        self.failure: Exception | None = None
+
+    def run(self) -> None:
+        try:
+            self.show()
+        except Exception as error:  # noqa: BLE001  # raised by the command
+            self.failure = error
+        self._game.stop()
+
+    def show(self) -> None:
+        raise NotImplementedError
+
+    def stop(self) -> None:
+        raise NotImplementedError
+
+
+class _Browser(_Front):
+    def __init__(self, game: TableGame, port: int, *, browser: bool) -> None:
+        from referee.table.web import TableSite
+
+        super().__init__(game)
+        self._site, self._port, self._browser = TableSite(game), port, browser
+
+    def show(self) -> None:
+        from referee.table.web import serve_table
+
+        serve_table(self._site, self._port, self._told)
+
+    def stop(self) -> None:
+        self._site.stop.set()
+
+    def _told(self, link: str) -> None:
+        typer.echo(f"Your table: {link}")
+        typer.echo("The link is for you alone. Ctrl-C closes the table.")
+        if self._browser:
+            with suppress(webbrowser.Error, OSError):
+                threading.Thread(target=webbrowser.open, args=(link,), daemon=True).start()
+
+
+class _Terminal(_Front):
+    def __init__(self, game: TableGame) -> None:
+        from referee.table.terminal import TerminalTable
+
+        super().__init__(game)
+        self._terminal = TerminalTable(game, sys.stdin, sys.stdout)
+
+    def show(self) -> None:
+        self._terminal.run()
+
+    def stop(self) -> None:
+        self._terminal.stop()
+
+
+def _remove_if_empty(path: Path) -> None:
+    """A game that did not come to its end leaves nothing behind."""
+    with suppress(StoreError, OSError):
+        with Store.read(path) as store:
+            is_empty = not store.count_games()
+        if is_empty:
+            remove_league(path)
+
+
+def _tell_what_is_kept(game: TableGame) -> None:
+    over = game.table.state().over
+    if over is None:
+        typer.echo("The game was left before its end; it is not kept.")
+    elif over.command:
+        typer.echo(f"{plain_text(over.sentence)}\nReplay: {over.command}   Record: {game.path}")
+    else:
+        typer.echo(plain_text(over.sentence))
