@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
 
+from referee.host.certificate import certificate_of
 from referee.host.engine import begin_ladder, check_ladder
 from referee.host.entering import house_bots
 from referee.host.home import HostHome
@@ -57,7 +58,7 @@ def site_url(definition: Definition, address: str) -> str:
     if section.url:
         return section.url.rstrip("/")
     host, _, port = address.rpartition(":")
-    return f"http://{_EVERYWHERE.get(host, host)}:{port}"
+    return f"{'https' if section.speaks_https else 'http'}://{_EVERYWHERE.get(host, host)}:{port}"
 
 
 def prepare(file: Path, sandbox: Policy) -> Prepared:
@@ -69,6 +70,7 @@ def prepare(file: Path, sandbox: Policy) -> Prepared:
     definition = definition_of(file)
     home = HostHome.beside(file.absolute())
     check_address(definition.host_section.address, f"{file}: [host] address")
+    certificate_of(definition, [])
     choice = choose_sandbox(sandbox)
     definition, house = house_bots(home)
     room_for(definition, house.entrants)

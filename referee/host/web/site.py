@@ -140,14 +140,14 @@ class Site:
     @property
     def is_https(self) -> bool:
         """Whether people reach it over TLS."""
-        return bool(self.host.url and self.host.url.startswith("https:"))
+        return self.host.speaks_https
 
     def url(self, request: Request, path: str = "") -> str:
         """The absolute URL of a path of the site: as ``[host]`` says, else as it was asked for."""
         if self.host.url is not None:
             return self.host.url.rstrip("/") + path
         asked = request.headers.get("host", "")
-        return f"http://{asked if _AUTHORITY.fullmatch(asked) else self.host.address}{path}"
+        return f"{'https' if self.is_https else 'http'}://{asked if _AUTHORITY.fullmatch(asked) else self.host.address}{path}"
 
     def taken(self) -> frozenset[str]:
         """The names of the house bots, which nobody may hand a bot in under."""

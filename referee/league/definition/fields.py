@@ -383,6 +383,23 @@ class HostSection(Section):
         examples=["https://pitch.example.org"],
         json_schema_extra={"x-allowed": 'a URL, such as "https://pitch.example.org"'},
     )
+    certificate: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=4096,
+        description="The host's own certificate, with those above it (PEM); a path relative to the definition. With it the host "
+        "speaks TLS itself. Absent: it speaks plain HTTP, and a proxy TLS. A renewed file is taken up without a restart.",
+        examples=["/etc/ssl/pitch/fullchain.pem"],
+        json_schema_extra={"x-allowed": "a path, and key beside it"},
+    )
+    key: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=4096,
+        description="Its private key (PEM), which nobody else may read.",
+        examples=["/etc/ssl/pitch/privkey.pem"],
+        json_schema_extra={"x-allowed": "a path, and certificate beside it"},
+    )
     enter: Literal["invited", "approval", "open"] = Field(
         default="invited",
         description="Who may hand bots in. Invited: who has a link of the organiser; approval: anybody, and the organiser lets each "
@@ -418,6 +435,24 @@ class HostSection(Section):
             allowed = "a date and time with its offset, such as 2027-01-31T23:59:00+01:00"
             raise finding_error(FieldProblem((), allowed, "add the offset from UTC, such as +01:00 or Z"))
         return closes
+
+    @model_validator(mode="after")
+    def _speaks_tls_or_not(self) -> Self:
+        given = [name for name in ("certificate", "key") if getattr(self, name)]
+        if len(given) == 1:
+            missing = "key" if given == ["certificate"] else "certificate"
+            raise finding_error(
+                FieldProblem((given[0],), "certificate and key together, or neither", f'add {missing} = "FILE.pem"')
+            )
+        if given and self.url is not None and not self.url.startswith("https:"):
+            allowed = "an address with https://, where the host has a certificate"
+            raise finding_error(FieldProblem(("url",), allowed, "write https://, or delete certificate and key"))
+        return self
+
+    @property
+    def speaks_https(self) -> bool:
+        """Whether people reach the site over TLS, be it the host's or that of a proxy."""
+        return self.certificate is not None or (self.url or "").startswith("https:")
 
     @property
     def every_s(self) -> int:
