@@ -359,16 +359,15 @@ class HostStore:
             raise NotAllowedError(404, "There is no such job.")
         return _job(rows[0])
 
-    def jobs(self, *, owner: int | None = None, state: JobState | None = None, most: int = 100) -> list[Job]:
-        """Jobs, the newest first: all, or those of an owner, or in a state."""
-        rows = self._rows(
-            f"{_JOBS} WHERE (? IS NULL OR o.id = ?) AND (? IS NULL OR j.state = ?) ORDER BY j.id DESC LIMIT ?",
-            owner,
-            owner,
-            state,
-            state,
-            most,
-        )
+    def jobs(
+        self, *, owner: int | None = None, bot: str | None = None, state: JobState | None = None, most: int = 100
+    ) -> list[Job]:
+        """Jobs, the newest first: all, or those of an owner, or of a bot, or in a state."""
+        folded = None if bot is None else bot.casefold()
+        asked = ((owner, "o.id"), (folded, "b.folded"), (state, "j.state"))
+        where = " AND ".join(f"(? IS NULL OR {column} = ?)" for _, column in asked)
+        values = [value for value, _ in asked for _ in range(2)]
+        rows = self._rows(f"{_JOBS} WHERE {where} ORDER BY j.id DESC LIMIT ?", *values, most)
         return [_job(row) for row in rows]
 
     def count_jobs(self, state: JobState) -> int:

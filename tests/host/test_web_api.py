@@ -128,6 +128,35 @@ def test_a_token_of_a_bot_is_good_for_that_bot_alone(at: MadeSite) -> None:
     assert at.get(f"/api/v1/jobs/{job}", ann).status_code == 403
 
 
+def test_a_token_of_a_bot_shows_that_bot_alone(at: MadeSite) -> None:
+    ann = at.owner("ann")
+    with_all = ann.token
+    ann.token = at.store.add_token(ann.owner.id, "ci", at.time, bot="B")
+    assert at.get("/api/v1/me", ann).json()["bots"] == []
+    ann.token = with_all
+    at.upload(ann, "a")
+    at.store.retire(ann.owner, "a", at.time)
+    at.upload(ann, "b", b"PK-2")
+    told = at.get("/api/v1/me", ann).json()
+    assert [one["name"] for one in told["bots"]] == ["a", "b"]
+    assert [one["bot"] for one in told["jobs"]] == ["b", "a"]
+    ann.token = at.store.add_token(ann.owner.id, "ci", at.time, bot="B")
+    told = at.get("/api/v1/me", ann).json()
+    check("Me", told)
+    assert [one["name"] for one in told["bots"]] == ["b"]
+    assert [one["bot"] for one in told["jobs"]] == ["b"]
+
+
+def test_whoever_watches_the_host_is_told_how_many_jobs_wait(at: MadeSite) -> None:
+    ann = at.owner("ann")
+    at.upload(ann, "a")
+    at.upload(ann, "a", b"PK-2")
+    assert at.get("/healthz").json()["waiting"] == 2
+    assert at.store.lease(at.time, 60) is not None
+    answer = at.get("/healthz")
+    assert (answer.status_code, answer.json()["ok"], answer.json()["waiting"]) == (200, True, 1)
+
+
 def test_without_a_sandbox_nothing_is_taken_in(tmp_path: Path) -> None:
     with made_site(tmp_path, sandbox="") as at:
         at.store.set("sandbox_line", "install the package bubblewrap", at.time, by="host")
@@ -166,7 +195,7 @@ def test_doing_a_job_again_is_bounded_as_handing_in_is(tmp_path: Path) -> None:
 def test_who_finds_no_place_has_not_handed_in(tmp_path: Path) -> None:
     with made_site(tmp_path, host="uploads_per_hour = 1") as at:
         ann = at.owner("ann")
-        with at.site.upload_places.place("1"), at.site.upload_places.place("1"):
+        with at.site.limits.upload_places.place("1"), at.site.limits.upload_places.place("1"):
             for _ in range(3):
                 assert "handing in at this moment" in at.upload(ann, "a").json()["error"]
         assert at.upload(ann, "a").status_code == 201
@@ -272,7 +301,7 @@ def test_the_events_of_a_job_come_in_order_and_end_with_it(at: MadeSite) -> None
         check("Job", job)
     assert [job["stage"] for _, _, job in found] == ["waiting", "begins", "builds", "done"]
     assert found[-1][2]["verdict"] == "accepted"
-    assert at.site.watcher_places.taken == 0
+    assert at.site.limits.watcher_places.taken == 0
 
 
 def test_a_refused_version_shows_what_was_found_and_can_be_done_again(at: MadeSite) -> None:

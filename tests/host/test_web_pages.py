@@ -260,7 +260,7 @@ def test_the_form_takes_an_archive_in_as_the_api_does(tmp_path: Path) -> None:
         assert archive_form(ann, b"x" * ((1 << 20) + 1)) == 413
         assert archive_form(ann, b"x" * (2 << 20)) == 413
         assert archive_form(ann, b"") == 400
-        assert at.site.upload_places.taken == 0
+        assert at.site.limits.upload_places.taken == 0
         assert "Waiting" in ann.get("/jobs/1").text
 
 
@@ -283,7 +283,15 @@ def test_findings_stand_on_the_page_of_the_job_and_their_pages_have_no_access_to
     browser = at.browser(ann)
     page = browser.get("/jobs/1").text
     assert 'href="/jobs/1/good.html"' in page
-    assert "../" not in page.replace("../..", "..") or "ladder.toml" not in page
+    linked = re.findall(r'(?:href|src|action)="([^"]*)"', page)
+    assert [one for one in linked if one.startswith("/jobs/1/")] == [
+        "/jobs/1/good.html",
+        "/jobs/1/w.json",
+        "/jobs/1/again",
+    ]
+    assert not [one for one in linked if ".." in one]
+    for hidden in ("../", "ladder.toml", "host.sqlite", "link.html", "gone.html"):
+        assert hidden not in page
     assert "<script>alert" not in page
     assert "\u202e" not in page
     assert "\x1b" not in page
@@ -410,7 +418,7 @@ def test_events_tell_of_the_round_and_have_the_mark_of_the_page_that_they_keep_f
     told = json.loads(data)
     assert (told["round"], told["games_played"]) == (3, 4)
     assert f'data-mark="{told["mark"]}"' in on_ladder.get("/").text
-    assert on_ladder.site.watcher_places.taken == 0
+    assert on_ladder.site.limits.watcher_places.taken == 0
 
 
 def test_a_bot_has_its_versions_results_and_games_on_its_page(on_ladder: MadeSite) -> None:
@@ -472,6 +480,9 @@ def test_a_ladder_that_cannot_be_read_leaves_the_site_standing(tmp_path: Path) -
         assert at.get("/").status_code == 200
         assert at.get("/api/v1/board").json()["rows"] == []
         assert at.get("/games/1").status_code == 404
+        health = at.get("/healthz")
+        assert (health.status_code, health.json()["ok"]) == (503, False)
+        assert str(tmp_path) not in health.text
 
 
 def test_an_address_is_that_of_a_proxy_on_this_machine_alone() -> None:

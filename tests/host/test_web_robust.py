@@ -151,7 +151,7 @@ def test_a_client_that_goes_away_while_it_hands_in_leaves_nothing(at: MadeSite) 
     }
     asyncio.run(at.made(scope, receive, send))
     assert sorted((at.site.home.folder / "uploads").iterdir()) == before
-    assert at.site.upload_places.taken == 0
+    assert at.site.limits.upload_places.taken == 0
 
 
 @contextmanager

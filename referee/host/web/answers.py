@@ -65,7 +65,7 @@ def refusal(request: Request, status: int, sentence: str, headers: Mapping[str, 
     return HTMLResponse(text, status, dict(headers or {}))
 
 
-def page(request: Request, template: str, status: int = 200, **values: Any) -> Response:
+def page(request: Request, template: str, **values: Any) -> Response:
     """A page of the site for whoever asks. It begins a session where there is none, so that its forms can be sent."""
     site = site_of(request)
     who = visitor(request) if "authorization" not in request.headers else None
@@ -81,7 +81,7 @@ def page(request: Request, template: str, status: int = 200, **values: Any) -> R
             **values,
         )
     )
-    answer = HTMLResponse(text, status)
+    answer = HTMLResponse(text)
     if is_new:
         keep_session(answer, site, session)
     return answer

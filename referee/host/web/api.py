@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
 import referee
-from referee.host.rows import VersionState
+from referee.host.rows import JobState
 from referee.host.store import NotAllowedError
 from referee.host.web.answers import job_json, json_answer, number_in, own_job
 from referee.host.web.bodies import check_length, hand_in, may_hand_in, place_to_hand_in
@@ -76,15 +76,16 @@ def again(request: Request) -> Response:
     if who.token is None:
         raise NotAllowedError(401, "Send your token in the header «Authorization: Bearer TOKEN».")
     one = own_job(request, number_in(request))
-    site.uploads.take(str(owner.id))
+    site.limits.uploads.take(str(owner.id))
     with site.handing_in:
         return json_answer(job_json(request, site.store.again(owner, one.id, site.clock())), 201)
 
 
 def me(request: Request) -> Response:
-    """Who asks: the owner's name, bots, versions and last jobs."""
+    """Who asks: the owner's name, bots, versions and last jobs; to a token for one bot, of that one alone."""
     site = site_of(request)
     who, owner = known_visitor(request)
+    only = who.token.bot.casefold() if who.token is not None else ""
     return json_answer(
         {
             "owner": owner.name,
@@ -106,10 +107,11 @@ def me(request: Request) -> Response:
                     ],
                 }
                 for name, retired in site.store.bots(owner.id)
+                if not only or name.casefold() == only
             ],
             "jobs": [
                 {"id": one.id, "bot": one.bot, "state": one.state, "sentence": one.sentence}
-                for one in site.store.jobs(owner=owner.id, most=20)
+                for one in site.store.jobs(owner=owner.id, bot=only or None, most=20)
             ],
         }
     )
@@ -159,8 +161,8 @@ def openapi(request: Request) -> Response:
 def export(request: Request) -> Response:
     """The closed rounds as an archive, for ``referee verify URL``; of a seeded ladder no more than that either."""
     site = site_of(request)
-    site.exports.take(request.state.address)
-    with site.export_places.place(request.state.address):
+    site.limits.exports.take(request.state.address)
+    with site.limits.export_places.place(request.state.address):
         site.ladder.first(_FIRST_S)
         now = site.ladder.now
         closed = sum(bool(one.result_root) for one in now.rounds) if now else 0
@@ -175,10 +177,12 @@ def export(request: Request) -> Response:
 
 
 def healthz(request: Request) -> Response:
-    """Whether the site can read and write what it has to."""
+    """Whether the site can read what it has to, and how many jobs wait; 503 where the ladder cannot be read."""
     site = site_of(request)
-    waiting = site.store.versions(state=VersionState.WAITING)
-    return json_answer({"ok": True, "referee": referee.__version__, "waiting": len(waiting)})
+    site.ladder.refresh()
+    ok = not site.ladder.fault  # which names files of this machine
+    told = {"ok": ok, "referee": referee.__version__, "waiting": site.store.count_jobs(JobState.WAITING)}
+    return json_answer(told, 200 if ok else 503)
 
 
 def metrics(request: Request) -> Response:

@@ -37,7 +37,6 @@ class OnLadder:
     version: str
     digest: str
     owner: str
-    panel: bool
     entered: int
     last: int
     withdrawn: str
@@ -66,12 +65,10 @@ class LadderNow:
     """
 
     mark: tuple[int, ...]
-    name: str
     rounds: tuple[RoundLine, ...]
     bots: tuple[OnLadder, ...]
     present: frozenset[str]
     is_open: bool
-    open_sets: int
     games_played: int
     games_in_all: int
     games_s: float | None
@@ -98,7 +95,6 @@ class BoardRow:
     interval: str
     panel: str
     rating: str
-    games: int
     sets: int
     faults: int
     status: str
@@ -159,8 +155,8 @@ class Board:
     took_s: float
 
 
-def look_at(path: Path) -> LadderNow | None:
-    """What is quickly seen of the ladder at a path; ``None`` if that is none. Raises ``StoreError``, ``LeagueError``."""
+def look_at(path: Path) -> LadderNow:
+    """What is quickly seen of the ladder at a path. Raises ``StoreError``, ``LeagueError``."""
     with Store.read(path) as store, store.snapshot():
         league = read_league(store)
         if not is_ladder(league):
@@ -168,7 +164,7 @@ def look_at(path: Path) -> LadderNow | None:
         rounds, facts, about = league.facts.get("rounds", []), league.facts, store.entrants()
         round_ = open_round(league)
         before = sum(sets_of_round(one) for one in rounds[:-1])
-        left, played, in_all = store.progress(before) if round_ is not None else (0, 0, 0)
+        _, played, in_all = store.progress(before) if round_ is not None else (0, 0, 0)
         pace = store.pace(_PACE)
         closed = store.count_closed_sets()
     last = {key: one["number"] for one in rounds for key in one["bots"]}
@@ -179,7 +175,6 @@ def look_at(path: Path) -> LadderNow | None:
             sanitize(about[one["key"]]["version"], 60),
             about[one["key"]]["digest"],
             one["owner"],
-            one["panel"],
             each["number"],
             last.get(one["key"], each["number"]),
             sanitize(about[one["key"]]["withdrawn"] or ""),
@@ -191,12 +186,10 @@ def look_at(path: Path) -> LadderNow | None:
     finished = facts["state"] == "finished"
     return LadderNow(
         mark=(closed, len(rounds), is_closed, sum(bool(one.withdrawn) for one in bots), finished),
-        name=league.name,
         rounds=tuple(map(_line, reversed(rounds))),
         bots=bots,
         present=frozenset(rounds[-1]["bots"]) if rounds else frozenset(),
         is_open=round_ is not None,
-        open_sets=left,
         games_played=played,
         games_in_all=in_all,
         games_s=_seconds_a_game(pace),
@@ -281,7 +274,6 @@ def _row(row: StandingsRow, entered: Any, cells: Any) -> BoardRow:
         interval=between(row.measure),
         panel="" if row.panel is None else figure(row.panel.mean),
         rating=figure(row.rating.value, 0, sign=True),
-        games=row.games,
         sets=row.sets,
         faults=row.tally.illegal_actions + row.tally.time_outs + row.tally.crashes,
         status=row.status,

@@ -54,8 +54,8 @@ def may_hand_in(site: Site, owner: Owner) -> None:
 @contextmanager
 def place_to_hand_in(site: Site, owner: Owner) -> Iterator[None]:
     """One of the places for uploads; only whoever has one uses up a version of the hour. Raises ``TooOftenError``."""
-    with site.upload_places.place(str(owner.id)):
-        site.uploads.take(str(owner.id))
+    with site.limits.upload_places.place(str(owner.id)):
+        site.limits.uploads.take(str(owner.id))
         yield
 
 

@@ -50,7 +50,7 @@ async def job_events(request: Request) -> Response:
         job = site.store.job(number)
         return job_json(request, job), job.state in (JobState.DONE, JobState.FAILED)
 
-    return EventStream(_changes(site, "job", look), site.watcher_places, request.state.address)
+    return EventStream(_changes(site, "job", look), site.limits.watcher_places, request.state.address)
 
 
 async def board_events(request: Request) -> Response:
@@ -83,7 +83,7 @@ async def board_events(request: Request) -> Response:
             await asyncio.sleep(2 * site.look_s)
             quiet += 2 * site.look_s
 
-    return EventStream(look_out(), site.watcher_places, request.state.address)
+    return EventStream(look_out(), site.limits.watcher_places, request.state.address)
 
 
 async def _changes(site: Site, name: str, look: Callable[[], tuple[object, bool]]) -> AsyncIterator[bytes]:

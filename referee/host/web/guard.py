@@ -65,7 +65,7 @@ class Guard:
         exchange = _Exchange(self._site, scope, receive, send)
         begun = time.monotonic()
         try:
-            self._site.requests.take(state["address"])
+            self._site.limits.requests.take(state["address"])
             await self._app(scope, exchange.receive, exchange.send)
         except TooOftenError as error:
             await exchange.answer(429, str(error), {"Retry-After": str(error.wait_s)})

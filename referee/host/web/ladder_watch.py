@@ -117,9 +117,9 @@ class LadderWatch:
         begun = time.thread_time()
         try:
             now = look_at(self._path)
-        except NoLeagueError:
-            return
         except Exception as error:  # noqa: BLE001  # a damaged file may make anything of itself
+            if isinstance(error, NoLeagueError) and not self._path.exists():
+                return  # none has been begun
             if str(error) != self.fault:
                 _LOG.warning("the ladder cannot be read: %s", error, exc_info=not isinstance(error, _TOLD))
             with self._lock:

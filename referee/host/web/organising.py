@@ -48,7 +48,7 @@ def _overview(request: Request, link: str = "") -> Response:
         },
         free_gib=disk.free / 2**30,
         disk_gib=disk.total / 2**30,
-        watchers=site.watcher_places.taken,
+        watchers=site.limits.watcher_places.taken,
         time=site.clock(),
     )
 

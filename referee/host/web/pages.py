@@ -102,8 +102,8 @@ def rounds(request: Request) -> Response:
 def game(request: Request) -> Response:
     """The replay of a game, once its set is over: until then its hands are a secret."""
     site, number = site_of(request), number_in(request)
-    site.replays.take(request.state.address)
-    with site.replay_places.place(request.state.address):
+    site.limits.replays.take(request.state.address)
+    with site.limits.replay_places.place(request.state.address):
         return shut_in(site.replay_pages.page(number, lambda: _replay(site, number)))
 
 

@@ -90,7 +90,7 @@ def app(
 
     ``look_s``: how often a stream of events looks for news. Its ``state.site`` has to be closed. Raises ``HostStoreError``.
     """
-    site = Site(home=home, definition=definition, clock=clock, ticks=ticks, aside=aside, look_s=look_s)
+    site = Site(home, definition, clock, ticks=ticks, aside=aside, look_s=look_s)
     made = Starlette(
         routes=[*API, *PAGES, *OTHERS],
         middleware=[Middleware(Guard, site)],
