@@ -27,6 +27,7 @@ SEEN = (
     "/",
     "/enter",
     "/rules",
+    "/tables",
     "/rounds",
     "/bots/anns-bot",
     "/login",

@@ -1,12 +1,10 @@
 """The pages of a host's site: who may see and do what, and that nobody's words are taken for markup."""
 
-import asyncio
 import json
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -61,6 +59,7 @@ TABLE: dict[tuple[str, str], tuple[str, tuple[int, int, int, int]]] = {
     ("/bots/{name}/feed.atom", "GET"): ("/bots/a/feed.atom", (404,) * 4),
     ("/feed.atom", "GET"): ("/feed.atom", (200,) * 4),
     ("/games/{id}", "GET"): ("/games/1", (404,) * 4),
+    ("/tables", "GET"): ("/tables", (200,) * 4),
     ("/rounds", "GET"): ("/rounds", (200,) * 4),
     ("/rules", "GET"): ("/rules", (200,) * 4),
     ("/enter", "GET"): ("/enter", (200,) * 4),
@@ -100,7 +99,7 @@ TABLE: dict[tuple[str, str], tuple[str, tuple[int, int, int, int]]] = {
     ("/healthz", "GET"): ("/healthz", (200,) * 4),
     ("/metrics", "GET"): ("/metrics", (200,) * 4),
 }
-ENDLESS = {("/events", "GET")}
+ENDLESS = {("/events", "GET"), ("/tables/events", "GET")}
 
 
 def test_each_route_answers_each_visitor_as_the_table_says(at: MadeSite) -> None:
@@ -390,31 +389,8 @@ def test_the_board_of_a_ladder_is_there_without_scripts(on_ladder: MadeSite) -> 
 
 
 def test_events_tell_of_the_round_and_have_the_mark_of_the_page_that_they_keep_fresh(on_ladder: MadeSite) -> None:
-    sent: list[bytes] = []
-
-    async def receive() -> Any:
-        return await asyncio.Event().wait()
-
-    async def send(message: Any) -> None:
-        sent.append(message.get("body", b""))
-        if b"event: board" in sent[-1]:
-            on_ladder.site.stopping.set()
-
-    scope = {
-        "type": "http",
-        "asgi": {"version": "3.0", "spec_version": "2.3"},
-        "http_version": "1.1",
-        "method": "GET",
-        "path": "/events",
-        "raw_path": b"",
-        "query_string": b"",
-        "scheme": "http",
-        "server": ("pitch.test", 80),
-        "client": ("192.0.2.1", 1),
-        "headers": [(b"host", b"pitch.test")],
-    }
-    asyncio.run(on_ladder.made(scope, receive, send))
-    (data,) = re.findall(r"^data: (.*)$", b"".join(sent).decode(), re.MULTILINE)
+    sent = on_ladder.stream("/events", b"event: board")
+    (data,) = re.findall(r"^data: (.*)$", sent.decode(), re.MULTILINE)
     told = json.loads(data)
     assert (told["round"], told["games_played"]) == (3, 4)
     assert f'data-mark="{told["mark"]}"' in on_ladder.get("/").text

@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
+from referee.host.web.tables import TablesFollowed, TablesNow
 from referee.league.ladder_history import closed_rounds, entered_on, is_ladder, open_round, rounds_of, sets_of_round
 from referee.league.league import LeagueError, read_league
 from referee.league.store import Store
@@ -75,6 +76,7 @@ class LadderNow:
     paused: bool
     frozen: bool
     finished: bool
+    tables: TablesNow
 
     def seconds_left(self) -> float | None:
         """How long the open round takes still, if that can be told; 0 where none is open."""
@@ -155,8 +157,8 @@ class Board:
     took_s: float
 
 
-def look_at(path: Path) -> LadderNow:
-    """What is quickly seen of the ladder at a path. Raises ``StoreError``, ``LeagueError``."""
+def look_at(path: Path, tables: TablesFollowed) -> LadderNow:
+    """What is quickly seen of the ladder at a path; ``tables`` follow it. Raises ``StoreError``, ``LeagueError``."""
     with Store.read(path) as store, store.snapshot():
         league = read_league(store)
         if not is_ladder(league):
@@ -167,6 +169,7 @@ def look_at(path: Path) -> LadderNow:
         _, played, in_all = store.progress(before) if round_ is not None else (0, 0, 0)
         pace = store.pace(_PACE)
         closed = store.count_closed_sets()
+        tables_now = tables.look(store, league)
     last = {key: one["number"] for one in rounds for key in one["bots"]}
     bots = tuple(
         OnLadder(
@@ -196,6 +199,7 @@ def look_at(path: Path) -> LadderNow:
         paused=bool(facts.get("paused")),
         frozen="frozen" in facts,
         finished=finished,
+        tables=tables_now,
     )
 
 

@@ -12,6 +12,7 @@ from referee.host.store import NotAllowedError
 from referee.host.web.answers import environment_of, number_in, page, static_file, static_version
 from referee.host.web.board import OnLadder
 from referee.host.web.site import Site, site_of, visitor
+from referee.host.web.tables import NO_TABLES
 from referee.league.definition.names import is_name
 from referee.league.ladder_history import is_ladder
 from referee.league.league import LeagueError, read_league
@@ -31,6 +32,7 @@ SHUT_IN: Final = (
 """The policy of a page with a script of its own: it has no origin, and so neither the session nor the site."""
 
 _SHOWN_ROUNDS: Final = 50
+MEASURES: Final = {"place": "Place points", "stakes": "Stakes a game", "points": "Points a game"}
 LANGUAGES: Final = ("python", "typescript", "java", "rust", "go", "cpp")
 
 
@@ -42,7 +44,15 @@ def board(request: Request) -> Response:
     here = {one.bot for one in now.bots if one.key in now.present} if now else set()
     coming = [one for one in site.store.entered() if one.bot not in here]
     return page(
-        request, "board.html.j2", now=now, board=known, coming=coming, fault=site.ladder.fault, hints=HINTS, mark=mark
+        request,
+        "board.html.j2",
+        now=now,
+        board=known,
+        coming=coming,
+        fault=site.ladder.fault,
+        hints=HINTS,
+        mark=mark,
+        measure=MEASURES[site.definition.tournament.objective],
     )
 
 
@@ -77,6 +87,21 @@ def bot(request: Request) -> Response:
         called={one.key: one.bot for one in now.bots} if now else {},
         mine=mine,
         hints=HINTS,
+    )
+
+
+def tables(request: Request) -> Response:
+    """The tables of the round under way: who plays, and what came of those that are over."""
+    site = site_of(request)
+    site.ladder.first(FIRST_S)
+    now = site.ladder.now
+    return page(
+        request,
+        "tables.html.j2",
+        now=now,
+        tables=now.tables if now else NO_TABLES,
+        fault=site.ladder.fault,
+        measure=MEASURES[site.definition.tournament.objective],
     )
 
 

@@ -14,7 +14,7 @@ from referee.host.home import HostHome
 from referee.host.store import NotAllowedError
 from referee.host.web import accounts, api, organising, pages
 from referee.host.web.answers import refusal
-from referee.host.web.events import board_events, job_events
+from referee.host.web.events import board_events, job_events, table_events
 from referee.host.web.guard import Guard
 from referee.host.web.limits import WaitError
 from referee.host.web.site import LOOK_S, Site
@@ -39,6 +39,7 @@ PAGES: tuple[Route, ...] = (
     Route("/bots/{name}/feed.atom", pages.bot_feed),
     Route("/feed.atom", pages.feed),
     Route("/games/{id}", pages.game),
+    Route("/tables", pages.tables),
     Route("/rounds", pages.rounds),
     Route("/rules", pages.rules),
     Route("/enter", pages.enter),
@@ -70,6 +71,7 @@ PAGES: tuple[Route, ...] = (
 
 OTHERS: tuple[Route, ...] = (
     Route("/events", board_events),
+    Route("/tables/events", table_events),
     Route("/export", api.export),
     Route("/healthz", api.healthz),
     Route("/metrics", api.metrics),

@@ -4,6 +4,7 @@ import contextlib
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -46,6 +47,41 @@ _AT_ONCE: Final = 500  # names in one query
 
 _MOST: Final = 1 << 63
 """Beyond the numbers that SQLite has."""
+
+_NEWEST: Final = 4_000
+"""Among so many of the newest attempts are all that are under way: a league plays fewer games at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """A set with those who play it. ``seats``: of its first fixture; ``fixtures``: how many games it has, of which ``games`` are stored.
+
+    ``begun``: whether a game of it is under way.
+    """
+
+    id: str
+    position: int
+    state: str
+    seats: tuple[str, ...]
+    fixtures: int
+    games: int
+    begun: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRow:
+    """A stored game of a set's present packs. ``nth``: which of the set's ``fixtures`` it was, counted from 1 as they were stored.
+
+    ``position``, ``state`` and ``seats`` are those of its set, as in ``TableRow``.
+    """
+
+    number: int
+    set_id: str
+    position: int
+    state: str
+    seats: tuple[str, ...]
+    nth: int
+    fixtures: int
 
 
 class Reader:
@@ -247,6 +283,53 @@ class Reader:
             " LEFT JOIN attempt a ON a.fixture_id = f.id GROUP BY s.position ORDER BY s.position"
         )
         return [ended for (ended,) in self._db.execute(query)]
+
+    def tables(self, position: int, most: int = 1 << 30) -> list[TableRow]:
+        """So many sets from a place of the schedule on, each with who plays it and how far it is."""
+        query = (
+            "SELECT s.id, s.position, s.state, (SELECT seats FROM fixture f WHERE f.set_id = s.id ORDER BY f.rotation LIMIT 1),"
+            " (SELECT count(*) FROM fixture f WHERE f.set_id = s.id), s.games"
+            " FROM game_set s WHERE s.position >= ? ORDER BY s.position LIMIT ?"
+        )
+        begun = {
+            fixture.rpartition("-")[0]
+            for (fixture,) in self._db.execute(
+                "SELECT fixture_id FROM (SELECT fixture_id, ended FROM attempt ORDER BY id DESC LIMIT ?) WHERE ended IS NULL",
+                (_NEWEST,),
+            )
+        }
+        return [
+            TableRow(name, place, state, tuple(read_json(seats)), fixtures, games, state == "OPEN" and name in begun)
+            for name, place, state, seats, fixtures, games in self._db.execute(query, (position, most))
+        ]
+
+    def stored_after(self, number: int, most: int) -> list[StoredRow]:
+        """So many of the scored games that were stored after one, in their order, each with its place in its set."""
+        query = (
+            "SELECT g.number, s.id, s.position, s.state,"
+            " (SELECT seats FROM fixture e WHERE e.set_id = s.id ORDER BY e.rotation LIMIT 1), (SELECT count(*) FROM fixture e JOIN game h ON h.fixture_id = e.id"
+            " WHERE e.set_id = s.id AND h.redeal = s.redeal AND h.number <= g.number),"
+            " (SELECT count(*) FROM fixture e WHERE e.set_id = s.id)"
+            " FROM game g JOIN fixture f ON f.id = g.fixture_id JOIN game_set s ON s.id = f.set_id AND s.redeal = g.redeal"
+            " WHERE g.number > ? ORDER BY g.number LIMIT ?"
+        )
+        rows = self._db.execute(query, (min(number, _MOST - 1), most))
+        return [
+            StoredRow(game, name, place, state, tuple(read_json(seats)), nth, fixtures)
+            for game, name, place, state, seats, nth, fixtures in rows
+        ]
+
+    def last_number(self) -> int:
+        """The number of the game that was stored last; 0 if none was."""
+        return int(self._db.execute("SELECT coalesce(max(number), 0) FROM game").fetchone()[0])
+
+    def games_of(self, set_ids: Iterable[str]) -> list[GameRow]:
+        """The scored games of these sets, by number."""
+        query = (
+            f"{_GAME} JOIN fixture f ON f.id = g.fixture_id JOIN game_set s ON s.id = f.set_id AND s.redeal = g.redeal"
+            " WHERE s.id IN"
+        )
+        return sorted(map(_game, self._for_each(query, list(set_ids))), key=lambda one: one.number)
 
     def count_closed_sets(self) -> int:
         """How many sets are scored or void."""
