@@ -29,6 +29,7 @@ SEEN = (
     "/rules",
     "/tables",
     "/rounds",
+    "/rounds/1",
     "/bots/anns-bot",
     "/login",
     "/nothing",

@@ -117,6 +117,8 @@ LOOKED_AT = {
     "/games/{id}": [],
     "/tables": ["/tables"],
     "/rounds": ["/rounds"],
+    "/rounds/{id}": ["/rounds/1", "/rounds/2"],
+    "/api/v1/games.ndjson": ["/api/v1/games.ndjson", "/api/v1/games.ndjson?round=2"],
     "/api/v1/board": ["/api/v1/board"],
     "/api/v1/rounds": ["/api/v1/rounds"],
     "/metrics": ["/metrics"],

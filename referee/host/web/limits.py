@@ -142,6 +142,7 @@ class SiteLimits:
         self.newcomers = rate(60, hour, "Too many have come from your address this hour; try again later.")
         self.exports = rate(60, hour, "The closed rounds were fetched often from your address; try again later.")
         self.replays = rate(60, minute, "Many games were looked at from your address; wait a moment, and try again.")
+        self.games = rate(60, minute, "Games were fetched often from your address; wait a moment, and try again.")
         self.uploads = rate(
             uploads_an_hour,
             hour,

@@ -91,6 +91,17 @@ SCHEMAS: Final[dict[str, Any]] = {
         ),
         "description": "The standings as «referee standings --output json» has them, and how the open round goes on.",
     },
+    "Game": _object(
+        game={**_WHOLE, "description": "Its number, from 1."},
+        round=_WHOLE,
+        set={**_TEXT, "description": "The set: all its games are played with the same packs."},
+        state={"enum": ["scored", "void"], "description": "void: it does not count."},
+        entrants={**_list(_TEXT), "description": "Who sat at each seat, by key."},
+        record={
+            "type": ["object", "null"],
+            "description": "The whole game as Referee records it; null where the ladder does not have it any more.",
+        },
+    ),
     "Rounds": _object(
         rounds=_list(
             _object(
@@ -107,6 +118,9 @@ SCHEMAS: Final[dict[str, Any]] = {
         )
     ),
 }
+
+MOST_GAMES: Final = 500
+"""So many games are given at once; the header Link says where to go on."""
 
 _STATUSES: Final = {
     400: "What was sent cannot be read.",
@@ -174,6 +188,23 @@ def description(url: str) -> dict[str, Any]:
                     "responses": _answers("Job", 201, 401, 403, 404, 409, 429),
                 }
             },
+            "/api/v1/games.ndjson": {
+                "get": {
+                    "summary": f"Games of closed rounds with their packs, a line of JSON each, by number; at most {MOST_GAMES}.",
+                    "parameters": [
+                        _query("round", "Of this round alone."),
+                        _query("since", "After the game with this number."),
+                    ],
+                    "responses": {
+                        "200": {
+                            "description": "A line for each game. The header Link has the address of the next ones, if there are more.",
+                            "headers": {"Link": {"schema": _TEXT}},
+                            "content": {"application/x-ndjson": {"schema": {"$ref": "#/components/schemas/Game"}}},
+                        },
+                        **_errors(400, 404, 409, 429),
+                    },
+                }
+            },
             "/api/v1/openapi.json": {
                 "get": {
                     "summary": "This description.",
@@ -197,6 +228,10 @@ def _get(summary: str, schema: str, *errors: int, token: bool = False, parameter
     if parameters:
         found["parameters"] = parameters
     return {"get": found}
+
+
+def _query(name: str, what: str) -> dict[str, Any]:
+    return {"name": name, "in": "query", "required": False, "description": what, "schema": _WHOLE}
 
 
 def _answers(schema: str, status: int, *errors: int) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from referee.host.home import HostHome
 from referee.host.store import NotAllowedError
-from referee.host.web import accounts, api, organising, pages
+from referee.host.web import accounts, api, organising, pages, played
 from referee.host.web.answers import refusal
 from referee.host.web.events import board_events, job_events, table_events
 from referee.host.web.guard import Guard
@@ -29,6 +29,7 @@ API: tuple[Route, ...] = (
     Route("/api/v1/me", api.me),
     Route("/api/v1/board", api.board),
     Route("/api/v1/rounds", api.rounds),
+    Route("/api/v1/games.ndjson", played.games),
     Route("/api/v1/openapi.json", api.openapi),
 )
 """What programs ask for."""
@@ -41,6 +42,7 @@ PAGES: tuple[Route, ...] = (
     Route("/games/{id}", pages.game),
     Route("/tables", pages.tables),
     Route("/rounds", pages.rounds),
+    Route("/rounds/{id}", played.round_page),
     Route("/rules", pages.rules),
     Route("/enter", pages.enter),
     Route("/static/{name}", pages.static),

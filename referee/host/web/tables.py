@@ -20,7 +20,7 @@ from referee.league.standings import closed_sets
 from referee.league.store import Store
 from referee.league.store.reader import StoredRow
 from referee.report.number_format import figure
-from referee.statistics.results import set_means
+from referee.statistics.results import MeasureName, set_means
 
 SHOWN: Final = 60
 """The most tables that are shown of those that play, and of those that are over."""
@@ -110,7 +110,7 @@ NO_TABLES: Final = TablesNow(
 
 
 @dataclass(frozen=True, slots=True)
-class _OfTable:
+class ResultOfSet:
     """What came of a set: what each entrant got a game, and its games by number."""
 
     means: Mapping[str, float]
@@ -123,7 +123,7 @@ class TablesFollowed:
     def __init__(self) -> None:
         self._round = 0
         self._last: int | None = None
-        self._results: dict[str, _OfTable] = {}
+        self._results: dict[str, ResultOfSet] = {}
         self._events: deque[TableEvent] = deque(maxlen=KEPT_EVENTS)
 
     def look(self, store: Store, league: League) -> TablesNow:
@@ -137,7 +137,7 @@ class TablesFollowed:
         self._follow_games(store, league)
         rows = store.tables(first)
         new = [row.id for row in rows if row.state == "SCORED" and row.id not in self._results]
-        self._results |= _results(store, league, new)
+        self._results |= results_of(store, league.shape.objective, new)
         found = [(row, self._results[row.id]) for row in rows if row.id in self._results]
         over = sorted(found, key=lambda pair: pair[1].games[-1], reverse=True)
         playing = [row for row in rows if row.state == "OPEN" and (row.begun or row.games)]
@@ -153,7 +153,7 @@ class TablesFollowed:
                 TablePlays(row.position - first + 1, row.seats, row.games, row.fixtures) for row in playing[:SHOWN]
             ),
             over=tuple(
-                TableOver(row.position - first + 1, _best_first(result), result.games) for row, result in over[:SHOWN]
+                TableOver(row.position - first + 1, best_first(result), result.games) for row, result in over[:SHOWN]
             ),
             scores=_scores(result for _, result in over),
             events=tuple(self._events),
@@ -168,23 +168,23 @@ class TablesFollowed:
             self._last = new[-1].game
 
 
-def _results(store: Store, league: League, set_ids: Sequence[str]) -> dict[str, _OfTable]:
+def results_of(store: Store, objective: MeasureName, set_ids: Sequence[str]) -> dict[str, ResultOfSet]:
+    """What came of those of these sets that count, by id. Raises ``StoreError``."""
     games = store.games_of(set_ids)
     numbers: dict[str, list[int]] = {}
     for game in games:
         numbers.setdefault(game.summary["set"], []).append(game.number)
     closed = closed_sets(store.sets_of(set_ids).values(), games)
-    return {
-        one[0].set_id: _OfTable(set_means(one, league.shape.objective), tuple(numbers[one[0].set_id])) for one in closed
-    }
+    return {one[0].set_id: ResultOfSet(set_means(one, objective), tuple(numbers[one[0].set_id])) for one in closed}
 
 
-def _best_first(result: _OfTable) -> tuple[tuple[str, str], ...]:
+def best_first(result: ResultOfSet) -> tuple[tuple[str, str], ...]:
+    """What each got a game, as text, the best first."""
     best = sorted(result.means.items(), key=lambda pair: (-pair[1], pair[0]))
     return tuple((key, figure(mean)) for key, mean in best)
 
 
-def _scores(results: Iterable[_OfTable]) -> tuple[InRound, ...]:
+def _scores(results: Iterable[ResultOfSet]) -> tuple[InRound, ...]:
     got: dict[str, list[float]] = {}
     for result in results:
         for key, mean in result.means.items():
@@ -204,7 +204,7 @@ def events_after(store: Store, league: League, game: int, most: int) -> list[Tab
     """
     rows = list(_countable(store.stored_after(game, most)))
     last = [row.set_id for row in rows if row.nth == row.fixtures and row.state == "SCORED"]
-    results, places = _results(store, league, last), list(_places(league))
+    results, places = results_of(store, league.shape.objective, last), list(_places(league))
     return [TableEvent(row.number, _told(row, places, results.get(row.set_id))) for row in rows]
 
 
@@ -220,7 +220,7 @@ def _places(league: League) -> Iterator[int]:
     return accumulate(map(sets_of_round, rounds_of(league)), initial=0)
 
 
-def _told(row: StoredRow, places: Sequence[int], result: _OfTable | None) -> bytes:
+def _told(row: StoredRow, places: Sequence[int], result: ResultOfSet | None) -> bytes:
     number = bisect_right(places, row.position, hi=max(len(places) - 1, 1))
     is_last = result is not None and row.nth == row.fixtures
     return orjson.dumps(
@@ -231,7 +231,7 @@ def _told(row: StoredRow, places: Sequence[int], result: _OfTable | None) -> byt
             "seats": row.seats,
             "over": row.nth,
             "games": row.fixtures,
-            "got": _best_first(result) if is_last and result else None,
+            "got": best_first(result) if is_last and result else None,
             "played": result.games if is_last and result else None,
         }
     )

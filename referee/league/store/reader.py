@@ -319,6 +319,16 @@ class Reader:
             for game, name, place, state, seats, nth, fixtures in rows
         ]
 
+    def numbers_of_closed(self, places: range, after: int, most: int) -> list[int]:
+        """So many of the numbers after one of the scored games of the sets at these places that are over, ascending."""
+        rest = (
+            " JOIN game_set s ON s.id = f.set_id AND s.redeal = g.redeal WHERE g.number > ? AND s.position >= ?"
+            " AND s.position < ? AND s.state != 'OPEN' ORDER BY g.number LIMIT ?"
+        )
+        query = f"SELECT g.number FROM game g JOIN fixture f ON f.id = g.fixture_id{rest}"  # noqa: S608  # our own words
+        asked = (min(after, _MOST - 1), places.start, places.stop, most)
+        return [number for (number,) in self._db.execute(query, asked)]
+
     def last_number(self) -> int:
         """The number of the game that was stored last; 0 if none was."""
         return int(self._db.execute("SELECT coalesce(max(number), 0) FROM game").fetchone()[0])
