@@ -44,6 +44,7 @@ TOOLS: Final[dict[str, tuple[list[str], str]]] = {
     ),
     "mvn": (["mvn", "--version"], "maven default-jdk-headless"),
     "npm": (["npm", "--version"], "npm"),
+    "systemd-analyze": (["systemd-analyze", "--version"], "systemd"),
     "unshare": (["unshare", "--mount", "true"], "util-linux, and the right to mount"),
 }
 
