@@ -78,7 +78,7 @@ class HostRequestError(Exception):
 class HostedLadder:
     """What a host says of its ladder to whoever wants to enter.
 
-    ``closes``: until when bots are taken in; empty for always. ``referee``: the host's version. ``definition``: what decides a check,
+    ``closes``: until when bots are taken in; empty for always. ``public``: whether everybody can download what is accepted. ``referee``: the host's version. ``definition``: what decides a check,
     the game with its house rules, seats and limits; as it came.
     """
 
@@ -88,6 +88,7 @@ class HostedLadder:
     upload_mib: int
     closes: str
     enter: str
+    public: bool
     referee: str
     definition: Mapping[str, Any]
 
@@ -239,9 +240,11 @@ class HostClient:
         raise self._no_host()
 
     def hand_in(
-        self, bot: str, archive: Path, sent: Callable[[int], None] = lambda _: None
+        self, bot: str, archive: Path, sent: Callable[[int], None] = lambda _: None, *, public: bool = False
     ) -> tuple[FollowedJob, bool]:
         """Hands a version of a bot in: its job, and whether it is a new one. ``sent`` is told how many bytes have gone.
+
+        ``public``: what the host has said of sources, which it then holds to.
 
         May be done again at any time: the host knows identical files. Raises ``HostRequestError`` and ``OSError``.
         """
@@ -250,7 +253,11 @@ class HostClient:
         answer = self._request(
             "POST",
             path,
-            headers={"Content-Type": "application/zip", "Content-Length": str(size)},
+            headers={
+                "Content-Type": "application/zip",
+                "Content-Length": str(size),
+                "Referee-Sources": "public" if public else "private",
+            },
             content=lambda: _pieces(archive, sent),
         )
         return self._job(answer.value), answer.status == HTTPStatus.CREATED
@@ -641,6 +648,7 @@ def _ladder(value: Any) -> HostedLadder:
         upload_mib=_number(value, "upload_mib"),
         closes=_text(value, "closes", ""),
         enter=_text(value, "enter", ""),
+        public=_text(value, "sources", "private") == "public",
         referee=_text(value, "referee"),
         definition=definition,
     )

@@ -68,7 +68,8 @@ class Version:
     """A version of a bot as it was handed in, with the name of the bot and its owner.
 
     ``name``: what its bot.toml calls it; ``archive``: SHA-256 of the archive; ``digest``: that of its files, once they are
-    unpacked and built; ``reason``: why it was refused or withdrawn.
+    unpacked and built; ``reason``: why it was refused or withdrawn; ``public``: whether everybody may have the archive, once it is
+    accepted.
     """
 
     id: int
@@ -80,6 +81,7 @@ class Version:
     created: float
     state: VersionState
     reason: str
+    public: bool
 
 
 @dataclass(frozen=True, slots=True)

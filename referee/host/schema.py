@@ -42,7 +42,10 @@ CREATE TABLE setting (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT
 _GIVEN_BACK: Final = "ALTER TABLE job ADD COLUMN given_back INTEGER NOT NULL DEFAULT 0"
 """How often a job was given back by a host that was stopped: those attempts do not count."""
 
-MIGRATIONS: Final[tuple[str, ...]] = (SCHEMA, _GIVEN_BACK)
+_PUBLIC: Final = "ALTER TABLE version ADD COLUMN public INTEGER NOT NULL DEFAULT 0"
+"""Whether everybody may have its archive: that of the time when it was handed in."""
+
+MIGRATIONS: Final[tuple[str, ...]] = (SCHEMA, _GIVEN_BACK, _PUBLIC)
 """What brings a store from version n to n + 1, at place n. Entries are added, never changed."""
 
 

@@ -45,7 +45,8 @@ SELECT j.id, j.version_id, b.name, o.name, o.id, j.state, j.stage, j.attempt, j.
 FROM job j JOIN version v ON v.id = j.version_id JOIN bot b ON b.id = v.bot_id JOIN owner o ON o.id = b.owner_id
 """
 _VERSIONS: Final = """
-SELECT v.id, b.name, o.name, v.name, v.archive, v.digest, v.created, v.state, v.reason
+SELECT v.id, b.name, o.name, v.name, v.archive, v.digest, v.created, v.state, v.reason,
+    v.public
 FROM version v JOIN bot b ON b.id = v.bot_id JOIN owner o ON o.id = b.owner_id
 """
 
@@ -252,12 +253,21 @@ class HostStore:
     # Bots, versions, jobs.
 
     def hand_in(
-        self, owner: Owner, bot: str, archive: str, now: float, *, most_bots: int, taken: Sequence[str] = ()
+        self,
+        owner: Owner,
+        bot: str,
+        archive: str,
+        now: float,
+        *,
+        most_bots: int,
+        taken: Sequence[str] = (),
+        public: bool = False,
     ) -> Job:
         """Takes a version of a bot in, and makes the job for it. The archive itself is in its place already.
 
         ``archive``: SHA-256 of it; what an owner has handed in already as the newest version is recognised, and its job
-        returned. ``taken``: names that nobody may use, such as those of house bots. Raises ``NotAllowedError``.
+        returned. ``taken``: names that nobody may use, such as those of house bots; ``public``: everybody may have the archive of the new
+        version, if it is accepted. Raises ``NotAllowedError``.
         """
         if not is_name(bot):
             raise NotAllowedError(409, f"The name of a bot is {NAME_ALLOWED}.")
@@ -275,8 +285,9 @@ class HostStore:
                 return self.job(newest[2])
             self._check_queue(db, owner.id)
             version = db.execute(
-                "INSERT INTO version (bot_id, name, archive, digest, created, state, reason) VALUES (?, '', ?, '', ?, 'waiting', '')",
-                (number, archive, now),
+                "INSERT INTO version (bot_id, name, archive, digest, created, state, reason, public) "
+                "VALUES (?, '', ?, '', ?, 'waiting', '', ?)",
+                (number, archive, now, public),
             ).lastrowid
             self._note(db, now, owner.name, "handed in", f"{bot}, version {version}")
             return self.job(self._add_job(db, int(version or 0), now))
@@ -650,5 +661,5 @@ def _job(row: Sequence[Any]) -> Job:
 
 def _version(row: Sequence[Any]) -> Version:
     values = list(row)
-    values[7] = VersionState(values[7])
+    values[7], values[9] = VersionState(values[7]), bool(values[9])
     return Version(*values)

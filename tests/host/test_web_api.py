@@ -202,6 +202,37 @@ def test_who_finds_no_place_has_not_handed_in(tmp_path: Path) -> None:
         assert "versions an hour" in at.upload(ann, "a", b"PK-2").json()["error"]
 
 
+def test_sources_are_had_of_accepted_versions_that_were_handed_in_while_they_were_public(tmp_path: Path) -> None:
+    with made_site(tmp_path) as at:
+        ann = at.owner("ann")
+        at.upload(ann, "a b", b"PK-private")
+        at.finish(1, VersionState.ACCEPTED)
+        assert at.get("/api/v1/entry").json()["sources"] == "private"
+        assert "Nobody but the organiser" in at.get("/enter").text
+        assert at.get("/bots/a%20b/sources/1.zip").status_code == 404
+    with made_site(tmp_path, host='sources = "public"') as at:
+        check("Entry", told := at.get("/api/v1/entry").json())
+        assert told["sources"] == "public"
+        assert "can be downloaded by everybody" in at.get("/enter").text
+        assert at.upload(ann, "a b", b"PK-private").status_code == 200  # the same files: what was private stays so
+        answer = at.upload(ann, "a b", b"PK-public", headers={"Referee-Sources": "private"})
+        assert (answer.status_code, "is public now" in error(answer)) == (409, True)
+        assert at.upload(ann, "a b", b"PK-public", headers={"Referee-Sources": "public"}).status_code == 201
+        assert at.get("/bots/a%20b/sources/2.zip").status_code == 404  # it is not accepted yet
+        at.finish(2, VersionState.ACCEPTED)
+        page = at.get("/bots/a%20b").text
+        assert '"/bots/a%20b/sources/2.zip"' in page
+        assert "sources/1.zip" not in page
+        answer = at.get("/bots/A%20B/sources/2.zip")
+        assert answer.content == b"PK-public"
+        assert answer.headers["content-type"] == "application/zip"
+        assert answer.headers["content-disposition"] == 'attachment; filename="a-b-2.zip"'
+        assert at.get("/bots/other/sources/2.zip").status_code == 404
+        assert at.get("/bots/a%20b/sources/1.zip").status_code == 404
+        at.store.decide(2, VersionState.WITHDRAWN, "it copies", at.time, by="test")
+        assert at.get("/bots/a%20b/sources/2.zip").status_code == 404
+
+
 def test_uploads_an_hour_are_limited_by_owner(tmp_path: Path) -> None:
     with made_site(tmp_path, host="uploads_per_hour = 2") as at:
         ann, bob = at.owner("ann"), at.owner("bob")

@@ -128,7 +128,7 @@ LOOKED_AT = {
 }
 NOTHING_OF_THE_LADDER = {
     *("/rules", "/enter", "/static/{name}", "/login", "/register", "/join/{secret}"),
-    *("/api/v1/entry", "/api/v1/openapi.json"),
+    *("/bots/{name}/sources/{id}.zip", "/api/v1/entry", "/api/v1/openapi.json"),
 }
 FOR_SOMEBODY = {
     *("/me", "/submit", "/jobs/{id}", "/jobs/{id}/{page}", "/organiser"),

@@ -164,7 +164,9 @@ def submit_page(request: Request) -> Response:
     site = site_of(request)
     _, owner = known_visitor(request)
     active = [name for name, retired in site.store.bots(owner.id) if not retired]
-    return page(request, "submit.html.j2", mib=site.host.upload_mib, bots=active, most=site.host.bots_per_owner)
+    return page(
+        request, "submit.html.j2", host=site.host, mib=site.host.upload_mib, bots=active, most=site.host.bots_per_owner
+    )
 
 
 async def submit(request: Request) -> Response:

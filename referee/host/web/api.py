@@ -34,6 +34,7 @@ def entry(request: Request) -> Response:
             "upload_mib": host.upload_mib,
             "closes": host.closes.isoformat() if host.closes else None,
             "enter": host.enter,
+            "sources": host.sources,
             "referee": referee.__version__,
             "definition": {key: said[key] for key in ("schema", "tournament", "rules", "limits")},
         }

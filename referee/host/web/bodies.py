@@ -29,6 +29,9 @@ UPLOAD_S: Final = 300.0
 FORM_BYTES: Final = 64 * 1024
 """The most bytes of a form without an archive."""
 
+SOURCES: Final = "Referee-Sources"
+"""The header in which a program says what it was told of the sources: private or public."""
+
 _FORM_S: Final = 30.0
 _CHUNK: Final = 1 << 20
 _MORE_OF_A_FORM: Final = 16 * 1024
@@ -65,6 +68,12 @@ async def hand_in(request: Request, owner: Owner, bot: str, stream: Stream) -> t
     Whoever calls it has one of the site's places for uploads.
     """
     site = site_of(request)
+    told = request.headers.get(SOURCES, site.host.sources)
+    if told != site.host.sources:
+        raise NotAllowedError(
+            409,
+            f"What is handed in here is {site.host.sources} now, and was not when you were told: look again, and hand it in once more.",
+        )
     part = site.home.folder / "uploads" / f"part-{secrets.token_hex(12)}"
     try:
         try:
@@ -128,7 +137,13 @@ def _take_in(site: Site, owner: Owner, bot: str, part: Path, digest: str) -> tup
         _sync_folder(archive.parent)
         try:
             job = site.store.hand_in(
-                owner, bot, digest, site.clock(), most_bots=site.host.bots_per_owner, taken=sorted(site.taken())
+                owner,
+                bot,
+                digest,
+                site.clock(),
+                most_bots=site.host.bots_per_owner,
+                taken=sorted(site.taken()),
+                public=site.host.sources == "public",
             )
         except BaseException:
             if not was_there:

@@ -57,6 +57,10 @@ SCHEMAS: Final[dict[str, Any]] = {
         upload_mib=_WHOLE,
         closes={"type": ["string", "null"], "format": "date-time"},
         enter={"enum": ["invited", "approval", "open"]},
+        sources={
+            "enum": ["private", "public"],
+            "description": "public: everybody can download the archives of versions that are accepted.",
+        },
         referee={**_TEXT, "description": "The version of Referee that runs here."},
         definition={
             "type": "object",
@@ -155,7 +159,16 @@ def description(url: str) -> dict[str, Any]:
             "/api/v1/bots/{name}/versions": {
                 "post": {
                     "summary": "Hands a version of a bot in.",
-                    "parameters": [{"name": "name", "in": "path", "required": True, "schema": _TEXT}],
+                    "parameters": [
+                        {"name": "name", "in": "path", "required": True, "schema": _TEXT},
+                        {
+                            "name": "Referee-Sources",
+                            "in": "header",
+                            "required": False,
+                            "description": "What was told of the sources; where that has changed since, nothing is taken in.",
+                            "schema": {"enum": ["private", "public"]},
+                        },
+                    ],
                     "security": [{"token": []}],
                     "requestBody": {
                         "required": True,

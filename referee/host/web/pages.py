@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 from typing import Final
 
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import FileResponse, HTMLResponse, Response
 
-from referee.host.rows import VersionState
+from referee.host.rows import Version, VersionState
 from referee.host.store import NotAllowedError
 from referee.host.web.answers import environment_of, number_in, page, static_file, static_version
 from referee.host.web.board import OnLadder
@@ -86,8 +86,31 @@ def bot(request: Request) -> Response:
         worst=known.worst.get(key, ()) if known else (),
         called={one.key: one.bot for one in now.bots} if now else {},
         mine=mine,
+        has_sources=has_sources,
         hints=HINTS,
     )
+
+
+def sources(request: Request) -> Response:
+    """The archive of an accepted version as it was handed in, where that is public."""
+    site, number = site_of(request), number_in(request)
+    site.limits.games.take(request.state.address)
+    one = site.store.version(number)
+    path = site.home.archive(one.archive)
+    named = one.bot.casefold() == str(request.path_params["name"]).casefold()
+    if not (named and has_sources(one) and path.is_file()):
+        raise NotAllowedError(404, "There are no sources of this version to be had.")
+    name = "".join(sign if sign.isalnum() else "-" for sign in one.bot)
+    headers = {
+        "Content-Disposition": f'attachment; filename="{name}-{one.id}.zip"',
+        "Content-Security-Policy": "sandbox; default-src 'none'",
+    }
+    return FileResponse(path, media_type="application/zip", headers=headers)
+
+
+def has_sources(one: Version) -> bool:
+    """Whether everybody may have what was handed in."""
+    return one.public and one.state is VersionState.ACCEPTED
 
 
 def tables(request: Request) -> Response:

@@ -410,6 +410,11 @@ class HostSection(Section):
     )
     uploads_per_hour: int = Field(default=20, ge=1, le=1000, description="Versions that an owner may hand in an hour.")
     upload_mib: int = Field(default=16, ge=1, le=64, description="The most MiB of what is handed in at once.")
+    sources: Literal["private", "public"] = Field(
+        default="private",
+        description="Public: whoever looks at a bot can download what was handed in, of versions that were accepted. Whoever hands in is "
+        "told before; what was handed in while it was private stays so.",
+    )
     build_network: bool = Field(
         default=False,
         description="Whether builds may use the network. Without it, packages come with the bot or from the host's cache.",
