@@ -12,6 +12,7 @@ from referee.host.home import HostHome
 from referee.host.rows import VersionState
 from referee.host.web.guard import address_of, loggable
 from referee.host.web.routes import API, OTHERS, PAGES
+from referee.league.store import Store
 from referee.umpire.fallback_player import fallback_move
 from tests.host.sites import Browser, MadeSite, made_site
 from tests.league.inprocess import at_random
@@ -400,6 +401,30 @@ def test_events_tell_of_the_round_and_have_the_mark_of_the_page_that_they_keep_f
     assert on_ladder.site.limits.watcher_places.taken == 0
 
 
+def test_the_trend_of_a_bot_is_drawn_and_told_in_words(on_ladder: MadeSite) -> None:
+    """What it got in each of its rounds is worked out here from the games."""
+    with Store.read(on_ladder.site.home.ladder) as store:
+        games, sets = store.games(), store.sets()
+        scored = {row.id: 1 + row.position // (len(sets) // 3) for row in sets if row.state == "SCORED"}
+    points: dict[int, list[float]] = {}
+    for game in games:
+        if game.summary["set"] in scored and "House" in game.summary["entrants"]:
+            place = game.summary["places"][game.summary["entrants"].index("House")]
+            better = sum(one < place for one in game.summary["places"])
+            same = game.summary["places"].count(place) - 1
+            points.setdefault(scored[game.summary["set"]], []).append((2 - better - same / 2) / 2)
+    told = ", ".join(f"{number}: {sum(each) / len(each):.2f}" for number, each in sorted(points.items()))
+    assert len(points) > 1
+    for path in ("/", "/bots/House"):
+        assert f'aria-label="By round, {told}"' in on_ladder.get(path).text
+    page = on_ladder.get("/").text
+    for points_ in re.findall(r'<polyline points="([^"]+)"', page):
+        for point in points_.split():
+            x, y = map(float, point.split(","))
+            assert 0 <= x <= 72
+            assert 0 <= y <= 20
+
+
 def test_a_bot_has_its_versions_results_and_games_on_its_page(on_ladder: MadeSite) -> None:
     page = on_ladder.get("/bots/ANNS-BOT").text
     assert "anns-bot@2" in page
@@ -415,8 +440,6 @@ def test_a_bot_has_its_versions_results_and_games_on_its_page(on_ladder: MadeSit
 
 
 def test_a_game_is_shown_once_its_set_is_over(on_ladder: MadeSite) -> None:
-    from referee.league.store import Store
-
     with Store.read(on_ladder.site.home.ladder) as store:
         games = [(game.number, game.summary["set"]) for game in store.games()]
         states = {one: row.state for one, row in store.sets_of({its for _, its in games}).items()}

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from referee.host.web.tables import TablesFollowed, TablesNow
+from referee.host.web.trend import Trend, trends
 from referee.league.ladder_history import closed_rounds, entered_on, is_ladder, open_round, rounds_of, sets_of_round
 from referee.league.league import LeagueError, read_league
 from referee.league.store import Store
@@ -87,7 +88,7 @@ class LadderNow:
 
 @dataclass(frozen=True, slots=True)
 class BoardRow:
-    """A line of the board: ``cells`` as text by heading."""
+    """A line of the board: ``cells`` as text by heading; ``trend``: none of a bot that was in one round alone."""
 
     key: str
     bot: str
@@ -101,6 +102,7 @@ class BoardRow:
     faults: int
     status: str
     of_panel: bool
+    trend: Trend | None
     cells: tuple[tuple[str, str], ...]
 
 
@@ -238,7 +240,8 @@ def work_out(path: Path, mark: tuple[int, ...]) -> Board:
     verdict = judge(table, facts.names, facts.copies, finished=facts.finished)
     entered = entered_on(facts.league)
     cells = columns(table, facts.called)
-    rows = tuple(_row(row, entered[row.entrant], cells) for row in table.rows)
+    lines = trends(facts.sets, facts.games, rounds_of(facts.league), facts.league.definition.tournament.objective)
+    rows = tuple(_row(row, entered[row.entrant], cells, lines.get(row.entrant)) for row in table.rows)
     return Board(
         mark=mark,
         table=table.to_json(),
@@ -268,7 +271,7 @@ def _closed_at(rounds: Sequence[RoundFacts], ends: Sequence[str]) -> dict[int, s
     return {number: at for number, at in found.items() if at}
 
 
-def _row(row: StandingsRow, entered: Any, cells: Any) -> BoardRow:
+def _row(row: StandingsRow, entered: Any, cells: Any, trend: Trend | None) -> BoardRow:
     return BoardRow(
         key=row.entrant,
         bot=entered["bot"],
@@ -282,6 +285,7 @@ def _row(row: StandingsRow, entered: Any, cells: Any) -> BoardRow:
         faults=row.tally.illegal_actions + row.tally.time_outs + row.tally.crashes,
         status=row.status,
         of_panel=entered["panel"],
+        trend=trend,
         cells=tuple((heading, cell(row)) for heading, cell in cells.items()),
     )
 
