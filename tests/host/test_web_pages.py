@@ -405,7 +405,9 @@ def test_the_trend_of_a_bot_is_drawn_and_told_in_words(on_ladder: MadeSite) -> N
     """What it got in each of its rounds is worked out here from the games."""
     with Store.read(on_ladder.site.home.ladder) as store:
         games, sets = store.games(), store.sets()
-        scored = {row.id: 1 + row.position // (len(sets) // 3) for row in sets if row.state == "SCORED"}
+    rounds = on_ladder.get("/api/v1/rounds").json()["rounds"][::-1]
+    numbers = [one["number"] for one in rounds for _ in range(one["sets"])]
+    scored = {row.id: number for row, number in zip(sets, numbers, strict=True) if row.state == "SCORED"}
     points: dict[int, list[float]] = {}
     for game in games:
         if game.summary["set"] in scored and "House" in game.summary["entrants"]:
