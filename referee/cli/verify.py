@@ -19,6 +19,7 @@ from referee.verification.verify import verify as verify_league
 
 @app.command(
     epilog="Example: referee verify leagues/kitchen.sqlite\n\nor:      referee verify kitchen-export\n\n"
+    "or:      referee verify leagues/ladder.sqlite --archive rounds-1-12.jsonl.gz\n\n"
     "or:      referee verify https://pitch.example.org"
 )
 def verify(
@@ -36,15 +37,24 @@ def verify(
         list[Path] | None,
         typer.Option(metavar="FILE", help="Receipts that a bot has kept; may be given several times."),
     ] = None,
+    archive: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE", help="A file with the records of old rounds of a ladder; may be given several times."
+        ),
+    ] = None,
 ) -> None:
     """Deal, replay, judge and rate a whole league again; print the first divergence. Exit 1 if there is any.
+
+    Of a ladder whose old records lie in archives, give these with --archive; the verdict says what could not be replayed without them.
+    A host's are fetched with its export.
 
     With --receipts, it also checks that each game of that bot is there as its receipts have it, and no other.
     """
     console = messages()
     with (
         Progress(console=console, transient=True, disable=not console.is_terminal) as bar,
-        _source(store, bar) as source,
+        _source(store, bar) as (source, fetched),
     ):
         task = bar.add_task("games", total=None)
         verdict = verify_league(
@@ -53,6 +63,7 @@ def verify(
             commitment=commitment,
             record_root=record_root,
             receipts=receipts or (),
+            archives=[*fetched, *(archive or ())],
         )
     typer.echo(json.dumps(verdict.to_json(), indent=2) if output is OutputFormat.JSON else str(verdict))
     if not verdict.ok:
@@ -60,28 +71,28 @@ def verify(
 
 
 @contextmanager
-def _source(named: str, bar: Progress) -> Iterator[Source]:
-    """The league that was named, wherever it is."""
+def _source(named: str, bar: Progress) -> Iterator[tuple[Source, list[Path]]]:
+    """The league that was named, wherever it is, and the archives that were fetched with it."""
     if re.match(r"https?://", named, re.IGNORECASE):
-        with _published(named, bar) as folder:
-            yield Exported(folder)
+        with _published(named, bar) as (folder, archives):
+            yield Exported(folder), archives
     elif Path(named).is_dir():
-        yield Exported(Path(named))
+        yield Exported(Path(named)), []
     else:
         with Store.read(Path(named)) as store:
-            yield store
+            yield store, []
 
 
 @contextmanager
-def _published(url: str, bar: Progress) -> Iterator[Path]:
-    """The export of a host's closed rounds, as long as it is needed."""
+def _published(url: str, bar: Progress) -> Iterator[tuple[Path, list[Path]]]:
+    """The export of a host's closed rounds and its archives, as long as they are needed."""
     from referee.host.client import HostRequestError
     from referee.host.published import fetched_export
 
     task = bar.add_task("bytes", total=None)
     try:
-        with fetched_export(url, lambda done, total: bar.update(task, completed=done, total=total or None)) as folder:
+        with fetched_export(url, lambda done, total: bar.update(task, completed=done, total=total or None)) as found:
             bar.remove_task(task)
-            yield folder
+            yield found, []
     except HostRequestError as error:
         raise (NoLeagueError if error.ours else StoreError)(str(error)) from None

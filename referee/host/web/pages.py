@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Final
 
 from starlette.requests import Request
@@ -16,7 +17,7 @@ from referee.host.web.tables import NO_TABLES
 from referee.league.definition.names import is_name
 from referee.league.ladder_history import is_ladder
 from referee.league.league import LeagueError, read_league
-from referee.league.store import NoGameError, Store, StoreError
+from referee.league.store import ArchivedError, NoGameError, Store, StoreError
 from referee.report.html_report import replay_page
 from referee.report.standings_columns import HINTS
 from referee.rules.rulebook import Clause, Level, clause_text, clauses_of
@@ -168,6 +169,11 @@ def _replay(site: Site, number: int) -> str:
             record = store.record(number)
     except NoGameError:
         raise NotAllowedError(404, "There is no such game.") from None
+    except ArchivedError as told:
+        file, line = Path(told.archive["file"]).name, number - told.archive["first_game"] + 1
+        raise NotAllowedError(
+            410, f"The record of this game lies in an archive by now: line {line} of /export/{file} of this site."
+        ) from None
     except (StoreError, LeagueError):
         raise NotAllowedError(404, "There is no such game yet.") from None
     return replay_page(record, number)

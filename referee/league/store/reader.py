@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
 
+from referee.league.store.archived_records import archived_in, told_archived
 from referee.league.store.json_text import TextError, column, inflate, read_json, read_short
 from referee.league.store.league_facts import (
+    ArchivedRecords,
     AttemptLine,
     EntrantFacts,
     FaultLine,
@@ -22,7 +24,7 @@ from referee.league.store.league_facts import (
     entrant_line,
     field_names,
 )
-from referee.league.store.schema import TABLES, NoGameError, StoreError
+from referee.league.store.schema import TABLES, ArchivedError, NoGameError, StoreError
 from referee.umpire.record import Record, canonical
 
 _SET: Final = f"SELECT {', '.join(field_names(SetRow))} FROM game_set"  # noqa: S608  # our own words
@@ -89,6 +91,7 @@ class Reader:
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self.path, self._db = path, connection
+        self._archives: tuple[str, list[ArchivedRecords]] = "", []
 
     def league(self) -> LeagueFacts:
         """What is fixed for the league, by key: name, definition, master, commitment, code version and so on."""
@@ -151,11 +154,16 @@ class Reader:
         return _game(row)
 
     def record(self, number: int) -> Record:
-        """The record of the game with that number; raises ``NoGameError`` if there is none, ``StoreError`` if it cannot be read."""
+        """The record of the game with that number.
+
+        Raises ``NoGameError`` if there is none, ``ArchivedError`` if it lies in an archive, ``StoreError`` if it cannot be read.
+        """
         asked = "SELECT record FROM game WHERE number = ?"
         row = self._db.execute(asked, (number,)).fetchone() if number < _MOST else None
         if row is None:
             raise NoGameError(f"{self.path} has no game {number}")
+        if not row[0] and (archive := archived_in(self.archives(), number)):
+            raise ArchivedError(told_archived(self.path, number, archive), archive)
         try:
             data = inflate(row[0])
             record = read_json(data)
@@ -166,6 +174,32 @@ class Reader:
         if not isinstance(record, dict):
             raise StoreError(f"{self.path}: the record of game {number} is no JSON object")
         return cast("Record", record)
+
+    def archives(self) -> list[ArchivedRecords]:
+        """Of a ladder: where the records of old rounds lie, oldest first; ``file`` is a path from the folder of the store."""
+        row = self._db.execute("SELECT value FROM league WHERE key = 'archives'").fetchone()
+        if row is None:
+            return []
+        if self._archives[0] != row[0]:
+            self._archives = row[0], cast("list[ArchivedRecords]", read_json(row[0]))
+        return self._archives[1]
+
+    def record_digests(self, first: int, last: int) -> list[tuple[int, str]]:
+        """The number of each game from one to another, and the digest of its record."""
+        query = "SELECT number, record_digest FROM game WHERE number BETWEEN ? AND ? ORDER BY number"
+        return list(self._db.execute(query, (first, last)))
+
+    def last_game_before(self, position: int) -> int:
+        """The highest number of a game of the sets before a place of the schedule; 0 if there is none.
+
+        Raises ``StoreError`` if a later set has a game with a lower number.
+        """
+        query = "SELECT {}(g.number) FROM game g JOIN fixture f ON f.id = g.fixture_id JOIN game_set s ON s.id = f.set_id WHERE s.position {} ?"
+        last = self._db.execute(query.format("max", "<"), (position,)).fetchone()[0] or 0
+        after = self._db.execute(query.format("min", ">="), (position,)).fetchone()[0]
+        if after is not None and after < last:
+            raise StoreError(f"{self.path} is damaged: game {after} of a later round stands before game {last}")
+        return int(last)
 
     def oddities(self) -> Iterator[str]:
         """What stands in the file otherwise than a referee writes it, each in a sentence: for a verification.
