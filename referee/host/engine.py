@@ -157,8 +157,7 @@ class Engine:
                 league, lines = with_open_round(ladder, league, definition, roster)
             except ScheduleError as error:  # such as two bots of one owner and nobody else
                 return Waiting(f"A round cannot begin: {error}.")
-            if fresh:
-                self._store.tell("round_began", repr(self._clock()))
+            self._note_begin(len(rounds_of(league)))
             for line in lines:
                 _log.log(NOTICE, "%s", sanitize(line, 400))
             self._tell(None)
@@ -229,6 +228,12 @@ class Engine:
             if now < until:
                 return Waiting(f"The next round begins at {_clock_time(until)}.", until)
         return None
+
+    def _note_begin(self, number: int) -> None:
+        """Notes when a round began, once: that decides when the next one may, also if we were killed before it could be noted."""
+        if self._store.setting("round_noted") != str(number):
+            self._store.tell("round_began", repr(self._clock()))
+            self._store.tell("round_noted", str(number))
 
     # Waiting.
 
