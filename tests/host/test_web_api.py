@@ -84,7 +84,8 @@ def test_an_archive_that_says_itself_that_it_is_too_large_is_not_read(at: MadeSi
         raise AssertionError("it was read")
         yield b""
 
-    answer = at.upload(ann, "a", never(), headers={"Content-Length": str(MIB + 1)})
+    waits = {"Content-Length": str(MIB + 1), "Expect": "100-continue"}
+    answer = at.upload(ann, "a", never(), headers=waits)
     assert (answer.status_code, "1 MiB" in error(answer)) == (413, True)
 
 

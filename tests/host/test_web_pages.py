@@ -12,8 +12,11 @@ from referee.host.home import HostHome
 from referee.host.rows import VersionState
 from referee.host.web.guard import address_of, loggable
 from referee.host.web.routes import API, OTHERS, PAGES
+from referee.league.definition.definition import DefinitionError, parse_definition
+from referee.league.definition.fields import HostSection
 from referee.league.store import Store
 from referee.umpire.fallback_player import fallback_move
+from tests.host.hosted import definition_text
 from tests.host.sites import Browser, MadeSite, made_site
 from tests.league.inprocess import at_random
 from tests.league.ladders import Ladder
@@ -502,7 +505,20 @@ def test_an_address_is_that_of_a_proxy_on_this_machine_alone() -> None:
     assert asked("::ffff:127.0.0.1", "198.51.100.7") == "198.51.100.7"
     assert asked("::ffff:192.0.2.1") == "192.0.2.1"
     assert asked("127.0.0.1", "evil") == "127.0.0.1"
+    networks = HostSection(proxies=("172.16.0.0/12", "2001:db8::7")).proxy_networks
+    headers = [(b"x-forwarded-for", b"198.51.100.7")]
+    for client, found in (("172.17.0.1", "198.51.100.7"), ("172.32.0.1", "172.32.0.1"), ("2001:db8::8", "2001:db8::")):
+        assert address_of({"client": (client, 1), "headers": headers}, networks) == found
+    assert address_of({"client": ("::ffff:172.17.0.1", 1), "headers": headers}, networks) == "198.51.100.7"
     assert asked("127.0.0.1") == "127.0.0.1"
+
+
+@pytest.mark.parametrize(
+    ("network", "remedy"), [("proxy.example.org", "write its number"), ("172.17.0.1/12", "write 172.16.0.0/12")]
+)
+def test_a_proxy_that_is_no_network_is_refused(network: str, remedy: str) -> None:
+    with pytest.raises(DefinitionError, match=rf"(?s)host.*proxies.*remedy: {remedy}"):
+        parse_definition(definition_text("first", host=f'[host]\nproxies = ["{network}"]\n'))
 
 
 def test_no_secret_and_no_control_character_stands_in_the_log(at: MadeSite, caplog: pytest.LogCaptureFixture) -> None:

@@ -3,6 +3,7 @@
 import json
 import re
 from datetime import datetime
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
@@ -400,6 +401,15 @@ class HostSection(Section):
         examples=["/etc/ssl/pitch/privkey.pem"],
         json_schema_extra={"x-allowed": "a path, and certificate beside it"},
     )
+    proxies: tuple[str, ...] = Field(
+        default=(),
+        max_length=32,
+        strict=False,
+        description="Addresses or networks of proxies, whose X-Forwarded-For is believed besides that of a proxy on this machine. "
+        "Limits count by it.",
+        examples=[["172.16.0.0/12"]],
+        json_schema_extra={"x-allowed": 'a list of addresses or networks, such as ["172.16.0.0/12"]'},
+    )
     enter: Literal["invited", "approval", "open"] = Field(
         default="invited",
         description="Who may hand bots in. Invited: who has a link of the organiser; approval: anybody, and the organiser lets each "
@@ -432,6 +442,23 @@ class HostSection(Section):
         examples=["2027-01-31T23:59:00+01:00"],
         json_schema_extra={"x-allowed": "a date and time with its offset, such as 2027-01-31T23:59:00+01:00"},
     )
+
+    @field_validator("proxies")
+    @classmethod
+    def _are_networks(cls, proxies: tuple[str, ...]) -> tuple[str, ...]:
+        for at, text in enumerate(proxies):
+            try:
+                ip_network(text)
+            except ValueError as error:
+                allowed = 'an address or a network, such as "10.0.0.7" or "172.16.0.0/12"'
+                remedy = f"write {ip_network(text, strict=False)}" if "host bits" in str(error) else "write its number"
+                raise finding_error(FieldProblem((at,), allowed, remedy)) from None
+        return proxies
+
+    @property
+    def proxy_networks(self) -> tuple[IPv4Network | IPv6Network, ...]:
+        """The networks of ``proxies``."""
+        return tuple(map(ip_network, self.proxies))
 
     @field_validator("closes")
     @classmethod
