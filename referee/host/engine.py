@@ -282,7 +282,7 @@ class Engine:
         """Plays the open round to its end and closes it, unless it is stopped."""
         while True:
             here = present(league, roster)
-            plan, _ = plan_of_round(ladder, here, self._home.ladder.with_suffix(".logs"), self._kind)
+            plan, _ = plan_of_round(ladder, here, self._home.ladder_logs, self._kind)
             runner = Runner(ladder, here, plan, _RoundLog(), self._options.workers, self._options.cluster)
             with self._watched(runner, league, _gone(ladder)):
                 outcome = runner.run()

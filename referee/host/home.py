@@ -29,6 +29,11 @@ class HostHome:
         """The ladder itself: written by the engine alone."""
         return self.folder / "ladder.sqlite"
 
+    @property
+    def ladder_logs(self) -> Path:
+        """What bots print while they play."""
+        return self.ladder.with_suffix(".logs")
+
     def archive(self, digest: str) -> Path:
         """What was handed in, as it came; ``digest`` is its SHA-256. It is there before the store knows of it."""
         return self.folder / "uploads" / f"{digest}.zip"

@@ -61,6 +61,7 @@ TABLE: dict[tuple[str, str], tuple[str, tuple[int, int, int, int]]] = {
     ("/", "GET"): ("/", (200,) * 4),
     ("/bots/{name}", "GET"): ("/bots/a", (200,) * 4),
     ("/bots/{name}/feed.atom", "GET"): ("/bots/a/feed.atom", (404,) * 4),
+    ("/bots/{name}/worst/{id}", "GET"): ("/bots/a/worst/1", (404,) * 4),
     ("/bots/{name}/sources/{id}.zip", "GET"): ("/bots/a/sources/1.zip", (404,) * 4),
     ("/feed.atom", "GET"): ("/feed.atom", (200,) * 4),
     ("/games/{id}", "GET"): ("/games/1", (404,) * 4),

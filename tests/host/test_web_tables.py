@@ -3,7 +3,7 @@
 import json
 import re
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
@@ -114,7 +114,8 @@ LOOKED_AT = {
     "/bots/{name}": [f"/bots/{name}" for name in BOTS],
     "/bots/{name}/feed.atom": [f"/bots/{name}/feed.atom" for name in BOTS],
     "/feed.atom": ["/feed.atom"],
-    "/games/{id}": [],
+    "/games/{id}": [],  # and the next: asked by number
+    "/bots/{name}/worst/{id}": [],
     "/tables": ["/tables"],
     "/rounds": ["/rounds"],
     "/rounds/{id}": ["/rounds/1", "/rounds/2"],
@@ -143,9 +144,10 @@ CHANCE = re.compile(
 """What is drawn by lot for each visitor, and what time a request took."""
 
 
-def looked_at(at: MadeSite, games: range) -> dict[str, bytes]:
-    """All that a spectator gets."""
+def looked_at(at: MadeSite, games: range, secret: Iterable[int]) -> dict[str, bytes]:
+    """All that a spectator gets. ``secret``: games of tables that still play."""
     paths = [path for paths in LOOKED_AT.values() for path in paths] + [f"/games/{number}" for number in games]
+    paths += [f"/bots/{name}/worst/{number}" for name in BOTS for number in secret]
     found = {}
     for path in paths:
         if "events" in path:
@@ -171,7 +173,8 @@ def test_no_byte_that_a_spectator_gets_depends_on_cards_still_in_play(
     for name, one in (("one", half), ("other", other)):
         (tmp_path / name).mkdir()
         with site_on(tmp_path / name, one.file) as at:
-            seen.append(looked_at(at, range(1, max(half.games) + 2)))
+            secret = sorted(number for number, its in half.games.items() if its in half.cut)
+            seen.append(looked_at(at, range(1, max(half.games) + 2), secret))
     for path in seen[0]:
         assert seen[0][path] == seen[1][path], path
     told = seen[0]["/tables"].decode()

@@ -118,9 +118,10 @@ class AgainstLine:
 
 @dataclass(frozen=True, slots=True)
 class RulingShown:
-    """A ruling against a bot, with the number of its game."""
+    """A ruling against a bot, with the number of its game, and its own in that game."""
 
     game: int
+    number: int
     rule: str
     sentence: str
     consequence: str
@@ -315,7 +316,13 @@ def _rulings(facts: ReportData) -> dict[str, tuple[RulingShown, ...]]:
         kept = found[line["entrant"]]
         if len(kept) < _RULINGS and line["game"] in over:
             kept.append(
-                RulingShown(line["game"], line["rule"], sanitize(line["sentence"]), sanitize(line["consequence"]))
+                RulingShown(
+                    line["game"],
+                    line["number"],
+                    line["rule"],
+                    sanitize(line["sentence"]),
+                    sanitize(line["consequence"]),
+                )
             )
     return {key: tuple(lines) for key, lines in found.items()}
 

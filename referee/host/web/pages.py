@@ -1,5 +1,6 @@
 """Pages that everybody may see: the board, a bot, rounds, games, the rules, how to enter, the feeds."""
 
+import os
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,20 +9,23 @@ from typing import Final
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, Response
 
+from referee.host.home import HostHome
 from referee.host.rows import Version, VersionState
-from referee.host.store import NotAllowedError
+from referee.host.store import LOG_BYTES, NotAllowedError
 from referee.host.web.answers import environment_of, number_in, page, static_file, static_version
 from referee.host.web.board import OnLadder
-from referee.host.web.site import Site, site_of, visitor
+from referee.host.web.site import Site, Visitor, site_of, visitor
 from referee.host.web.tables import NO_TABLES
 from referee.league.definition.names import is_name
 from referee.league.ladder_history import is_ladder
 from referee.league.league import LeagueError, read_league
-from referee.league.store import ArchivedError, NoGameError, Store, StoreError
+from referee.league.plan import log_file
+from referee.league.store import ArchivedError, GameRow, NoGameError, Store, StoreError
 from referee.report.html_report import replay_page
 from referee.report.standings_columns import HINTS
 from referee.rules.rulebook import Clause, Level, clause_text, clauses_of
 from referee.rules.ruleset import meanings
+from referee.umpire.record import Record
 
 FIRST_S: Final = 5.0
 """How long the first page waits for the first standings."""
@@ -87,9 +91,27 @@ def bot(request: Request) -> Response:
         worst=known.worst.get(key, ()) if known else (),
         called={one.key: one.bot for one in now.bots} if now else {},
         mine=mine,
+        log=log_tail(site.home, playing.key) if playing and _may_read(who, playing) else "",
         has_sources=has_sources,
         hints=HINTS,
     )
+
+
+def _may_read(who: Visitor, playing: OnLadder) -> bool:
+    """Whether somebody may read what a bot prints: its owner, and organisers."""
+    return who.owner is not None and (who.owner.organiser or who.owner.name == playing.owner)
+
+
+def log_tail(home: HostHome, key: str) -> str:
+    """The end of what an entrant has printed at the tables; empty if that is nothing."""
+    path = log_file(home.ladder_logs, key)
+    try:
+        with path.open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(size - LOG_BYTES, 0))
+            return file.read(LOG_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return ""
 
 
 def sources(request: Request) -> Response:
@@ -149,7 +171,7 @@ def rounds(request: Request) -> Response:
 
 
 def game(request: Request) -> Response:
-    """The replay of a game, once its set is over: until then its hands are a secret."""
+    """The replay of a game, once its set is over: until then its hands are a secret. ``#game-N-dK`` begins with a deal, from 0."""
     site, number = site_of(request), number_in(request)
     site.limits.replays.take(request.state.address)
     with site.limits.replay_places.place(request.state.address):
@@ -157,6 +179,11 @@ def game(request: Request) -> Response:
 
 
 def _replay(site: Site, number: int) -> str:
+    return replay_page(shown_game(site, number)[0], number)
+
+
+def shown_game(site: Site, number: int) -> tuple[Record, GameRow]:
+    """A game that everybody may see. Raises ``NotAllowedError`` for one whose set is not over, or that is not there."""
     try:
         with Store.read(site.home.ladder) as store:
             league, row = read_league(store), store.game(number)
@@ -166,7 +193,7 @@ def _replay(site: Site, number: int) -> str:
                     409,
                     "This game can be seen when all games of its set are over: they are played with the same packs.",
                 )
-            record = store.record(number)
+            return store.record(number), row
     except NoGameError:
         raise NotAllowedError(404, "There is no such game.") from None
     except ArchivedError as told:
@@ -176,7 +203,6 @@ def _replay(site: Site, number: int) -> str:
         ) from None
     except (StoreError, LeagueError):
         raise NotAllowedError(404, "There is no such game yet.") from None
-    return replay_page(record, number)
 
 
 def shut_in(text: str | bytes) -> Response:

@@ -15,9 +15,10 @@ from starlette.types import Receive, Scope, Send
 from referee.host.store import NotAllowedError
 from referee.host.web.answers import number_in, page
 from referee.host.web.board import LadderNow
+from referee.host.web.careful import worst_deal
 from referee.host.web.limits import Places
 from referee.host.web.openapi import MOST_GAMES
-from referee.host.web.pages import FIRST_S, MEASURES
+from referee.host.web.pages import FIRST_S, MEASURES, shown_game
 from referee.host.web.site import Site, site_of
 from referee.host.web.tables import best_first, results_of
 from referee.league.ladder_history import rounds_of, sets_of_round
@@ -28,6 +29,9 @@ _TOGETHER: Final = 20
 """So many are read from the store at a time."""
 
 _SHOWN_TABLES: Final = 60
+
+_CAREFUL_S: Final = 5.0
+"""How long a page waits for what ``careful`` does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +99,36 @@ def _tables(site: Site, places: range, after: int) -> list[TablePlayed]:
         )
         for row in rows
     ]
+
+
+def worst_page(request: Request) -> Response:
+    """The worst deal of a bot in a game, and what ``careful`` would have done there."""
+    site, number = site_of(request), number_in(request)
+    name = str(request.path_params["name"])
+    site.limits.replays.take(request.state.address)
+    with site.limits.replay_places.place(request.state.address):
+        record, row = shown_game(site, number)
+        site.ladder.first(FIRST_S)
+        known = {one.key: one for one in site.ladder.now.bots} if site.ladder.now else {}
+        keys = row.summary["entrants"]
+        seat = next(
+            (at for at, key in enumerate(keys) if key in known and known[key].bot.casefold() == name.casefold()), None
+        )
+        worst = None if seat is None else worst_deal(record, seat)
+        if seat is None or worst is None:
+            raise NotAllowedError(404, "This bot did not play that game, or no deal of it was counted.")
+        found = site.careful.of(number, worst.deal, seat, lambda: record, _CAREFUL_S)
+    return page(
+        request,
+        "worst.html.j2",
+        name=known[keys[seat]].bot,
+        key=keys[seat],
+        others=[key for at, key in enumerate(keys) if at != seat],
+        game=number,
+        deal=worst.deal,
+        change=worst.change,
+        decisions=found,
+    )
 
 
 # For programs.

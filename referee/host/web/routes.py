@@ -38,6 +38,7 @@ PAGES: tuple[Route, ...] = (
     Route("/", pages.board),
     Route("/bots/{name}", pages.bot),
     Route("/bots/{name}/feed.atom", pages.bot_feed),
+    Route("/bots/{name}/worst/{id}", played.worst_page),
     Route("/bots/{name}/sources/{id}.zip", pages.sources),
     Route("/feed.atom", pages.feed),
     Route("/games/{id}", pages.game),

@@ -14,6 +14,7 @@ from starlette.requests import Request
 from referee.host.home import HostHome
 from referee.host.rows import JobState, Owner, Token
 from referee.host.store import HostStore, NotAllowedError
+from referee.host.web.careful import CarefulAnswers
 from referee.host.web.closed_rounds import ClosedRounds
 from referee.host.web.ladder_watch import LadderWatch
 from referee.host.web.limits import RecentPages, SiteLimits
@@ -65,6 +66,7 @@ class Site:
         self.closed_rounds = ClosedRounds(home.ladder, home.folder, ticks, in_thread=not aside)
         self.limits = SiteLimits(ticks, self.host.uploads_per_hour)
         self.replay_pages = RecentPages()
+        self.careful = CarefulAnswers()
         self.handing_in = threading.Lock()
         self.stopping = threading.Event()
         """It ends."""
@@ -76,6 +78,7 @@ class Site:
         self.stopping.set()
         self.ladder.close()
         self.closed_rounds.close()
+        self.careful.close()
         self.store.close()
 
     @property
