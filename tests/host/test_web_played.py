@@ -12,6 +12,8 @@ import pytest
 from referee.host.home import HostHome
 from referee.host.web import played
 from referee.host.web.openapi import SCHEMAS
+from referee.league.league import read_league
+from referee.league.retention import archive_rounds
 from referee.league.store import Store
 from referee.umpire.fallback_player import fallback_move
 from referee.umpire.record import replay
@@ -145,3 +147,15 @@ def test_a_round_that_is_played_shows_its_commitment_and_no_game(at: MadeSite) -
     assert at.get("/rounds/4").status_code == 404
     assert at.get("/rounds/x").status_code == 404
     assert 'href="/rounds/2"' in at.get("/rounds").text
+
+
+def test_of_a_game_whose_record_lies_in_an_archive_it_is_said_where(at: MadeSite) -> None:
+    path = at.site.home.ladder
+    with Store.write(path) as store:
+        archive_rounds(store, read_league(store), 2, path.with_name("rounds-1.jsonl.gz"))
+    first, second = (lines(at.get(f"/api/v1/games.ndjson?round={number}").text) for number in (1, 2))
+    assert first
+    assert {(one["record"], one["archive"]) for one in first} == {(None, "/export/rounds-1.jsonl.gz")}
+    assert all(one["record"] and one["archive"] is None for one in second)
+    assert at.get(f"/games/{first[0]['game']}").status_code == 410
+    assert at.get(f"/bots/{first[0]['entrants'][0]}/worst/{first[0]['game']}").status_code == 410

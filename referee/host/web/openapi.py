@@ -103,7 +103,11 @@ SCHEMAS: Final[dict[str, Any]] = {
         entrants={**_list(_TEXT), "description": "Who sat at each seat, by key."},
         record={
             "type": ["object", "null"],
-            "description": "The whole game as Referee records it; null where the ladder does not have it any more.",
+            "description": "The whole game as Referee records it; null where it lies in an archive.",
+        },
+        archive={
+            "type": ["string", "null"],
+            "description": "The path on this site of the archive that has the record.",
         },
     ),
     "Rounds": _object(

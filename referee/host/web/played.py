@@ -4,6 +4,7 @@ from bisect import bisect_right
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from pathlib import Path
 from typing import Final
 
 import orjson
@@ -23,7 +24,7 @@ from referee.host.web.site import Site, site_of
 from referee.host.web.tables import best_first, results_of
 from referee.league.ladder_history import rounds_of, sets_of_round
 from referee.league.league import read_league
-from referee.league.store import NoGameError, Store, StoreError
+from referee.league.store import ArchivedError, Store, StoreError
 
 _TOGETHER: Final = 20
 """So many are read from the store at a time."""
@@ -203,10 +204,11 @@ def _read(site: Site, numbers: Sequence[int]) -> Iterator[bytes]:
         for number in numbers:
             row = store.game(number)
             (its,) = store.sets_of([row.summary["set"]]).values()
+            record, archive = None, None
             try:
                 record = store.record(number)
-            except NoGameError:  # its record lies elsewhere
-                record = None
+            except ArchivedError as told_where:
+                archive = f"/export/{Path(told_where.archive['file']).name}"
             told = {
                 "game": number,
                 "round": 1 + bisect_right(ends, its.position),
@@ -214,5 +216,6 @@ def _read(site: Site, numbers: Sequence[int]) -> Iterator[bytes]:
                 "state": its.state.lower(),
                 "entrants": row.summary["entrants"],
                 "record": record,
+                "archive": archive,
             }
             yield orjson.dumps(told) + b"\n"
