@@ -125,7 +125,7 @@ def _run(file: Path, workers: int, cluster: str, sandbox: SandboxMode, rounds: i
 
             HostSupervisor(
                 home,
-                commands_of(home, options),
+                commands_of(home, options, remote=ready.definition.host_section.remote is not None),
                 lambda line: console.print(line, markup=False),
                 look=look,
                 held=[lock.fileno()],

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -12,9 +13,16 @@ from rich.progress import Progress
 
 from referee.cli import app
 from referee.cli.lines import messages
-from referee.cli.options import OutputFormat, OutputOption
+from referee.cli.options import OutputFormat, OutputOption, refuse_idle
 from referee.league.store import Exported, NoLeagueError, Source, Store, StoreError
 from referee.verification.verify import verify as verify_league
+
+
+class LadderBoard(StrEnum):
+    """Which of a host's ladders is meant."""
+
+    LADDER = "ladder"
+    REMOTE = "remote"
 
 
 @app.command(
@@ -43,6 +51,10 @@ def verify(
             metavar="FILE", help="A file with the records of old rounds of a ladder; may be given several times."
         ),
     ] = None,
+    board: Annotated[
+        LadderBoard,
+        typer.Option("--board", help="Of a host: its ladder, or its board of remote bots."),
+    ] = LadderBoard.LADDER,
 ) -> None:
     """Deal, replay, judge and rate a whole league again; print the first divergence. Exit 1 if there is any.
 
@@ -51,10 +63,12 @@ def verify(
 
     With --receipts, it also checks that each game of that bot is there as its receipts have it, and no other.
     """
+    if not _is_url(store):
+        refuse_idle("without the URL of a host", "--board")
     console = messages()
     with (
         Progress(console=console, transient=True, disable=not console.is_terminal) as bar,
-        _source(store, bar) as (source, fetched),
+        _source(store, bar, remote=board is LadderBoard.REMOTE) as (source, fetched),
     ):
         task = bar.add_task("games", total=None)
         verdict = verify_league(
@@ -70,11 +84,15 @@ def verify(
         raise typer.Exit(1)
 
 
+def _is_url(named: str) -> bool:
+    return re.match(r"https?://", named, re.IGNORECASE) is not None
+
+
 @contextmanager
-def _source(named: str, bar: Progress) -> Iterator[tuple[Source, list[Path]]]:
+def _source(named: str, bar: Progress, *, remote: bool) -> Iterator[tuple[Source, list[Path]]]:
     """The league that was named, wherever it is, and the archives that were fetched with it."""
-    if re.match(r"https?://", named, re.IGNORECASE):
-        with _published(named, bar) as (folder, archives):
+    if _is_url(named):
+        with _published(named, bar, remote=remote) as (folder, archives):
             yield Exported(folder), archives
     elif Path(named).is_dir():
         yield Exported(Path(named)), []
@@ -84,14 +102,18 @@ def _source(named: str, bar: Progress) -> Iterator[tuple[Source, list[Path]]]:
 
 
 @contextmanager
-def _published(url: str, bar: Progress) -> Iterator[tuple[Path, list[Path]]]:
+def _published(url: str, bar: Progress, *, remote: bool) -> Iterator[tuple[Path, list[Path]]]:
     """The export of a host's closed rounds and its archives, as long as they are needed."""
     from referee.host.client import HostRequestError
     from referee.host.published import fetched_export
 
     task = bar.add_task("bytes", total=None)
     try:
-        with fetched_export(url, lambda done, total: bar.update(task, completed=done, total=total or None)) as found:
+
+        def got(done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total or None)
+
+        with fetched_export(url, got, remote=remote) as found:
             bar.remove_task(task)
             yield found, []
     except HostRequestError as error:

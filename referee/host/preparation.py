@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import IO, Final
 
 from referee.host.certificate import certificate_of
-from referee.host.engine import begin_ladder, check_ladder
+from referee.host.door import check_door
+from referee.host.engine import begin_ladder, check_ladder, check_same_file
 from referee.host.entering import house_bots
 from referee.host.home import HostHome
+from referee.host.remote_ladder import remote_definition
 from referee.host.store import HostStore
 from referee.league.definition.definition import Definition, DefinitionError, load_definition
 from referee.league.league import LeagueError
@@ -71,10 +73,13 @@ def prepare(file: Path, sandbox: Policy) -> Prepared:
     home = HostHome.beside(file.absolute())
     check_address(definition.host_section.address, f"{file}: [host] address")
     certificate_of(definition, [])
+    check_door(definition, file)
     choice = choose_sandbox(sandbox)
     definition, house = house_bots(home)
     room_for(definition, house.entrants)
     check_ladder(home, definition)
+    if definition.host_section.remote is not None:
+        check_same_file(home, home.remote, remote_definition(definition))
     line = ""
     if choice.kind == "none":
         line = f"{choice.line} So the house bots play alone, and nothing is taken in" + (
@@ -84,7 +89,7 @@ def prepare(file: Path, sandbox: Policy) -> Prepared:
         organisers = [one.organiser for one in store.owners()] + [one.organiser for one in store.invitations()]
         store.tell("sandbox", "" if choice.kind == "none" else choice.kind)
         store.tell("sandbox_line", line)
-        for key in ("address", "engine_line", "engine_fault"):
+        for key in ("address", "engine_line", "engine_fault", "remote_engine_line", "remote_engine_fault"):
             store.tell(key, "")
     if not home.ladder.exists():
         begin_ladder(home, definition, house, choice.kind)

@@ -175,8 +175,9 @@ def test_names_and_numbers_of_bots_are_bounded(store: HostStore, ann: Owner, bob
             409,
             f"There is a bot called {name} already, and it is not yours; give yours another name.",
         )
-    assert "An owner has one bot here, and you have x; hand it in under that name, or retire one first." in refusal(
-        lambda: hand_in(store, ann, "y", "aaaa")
+    assert (
+        "An owner has one bot on this board, and you have x; hand it in under that name, or retire one first."
+        in refusal(lambda: hand_in(store, ann, "y", "aaaa"))
     )
     assert refusal(lambda: hand_in(store, bob, "../x", "aaaa"))[0] == 409
     store.retire(ann, "X", 20.0)

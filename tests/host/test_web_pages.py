@@ -106,6 +106,17 @@ TABLE: dict[tuple[str, str], tuple[str, tuple[int, int, int, int]]] = {
     ("/export", "GET"): ("/export", (404,) * 4),
     ("/healthz", "GET"): ("/healthz", (200,) * 4),
     ("/metrics", "GET"): ("/metrics", (200,) * 4),
+    # Of a host without a door for remote bots; tests/host/test_remote_site.py has those of one with a door.
+    ("/remote", "GET"): ("/remote", (404,) * 4),
+    ("/remote/bots/{name}", "GET"): ("/remote/bots/a", (404,) * 4),
+    ("/remote/games/{id}", "GET"): ("/remote/games/1", (404,) * 4),
+    ("/remote/rounds", "GET"): ("/remote/rounds", (404,) * 4),
+    ("/remote/rounds/{id}", "GET"): ("/remote/rounds/1", (404,) * 4),
+    ("/remote/events", "GET"): ("/remote/events", (404,) * 4),
+    ("/export/remote", "GET"): ("/export/remote", (404,) * 4),
+    ("/api/v1/remote/board", "GET"): ("/api/v1/remote/board", (404,) * 4),
+    ("/api/v1/remote/rounds", "GET"): ("/api/v1/remote/rounds", (404,) * 4),
+    ("/api/v1/remote/{name}", "POST"): ("/api/v1/remote/a", (401, 404, 404, 404)),
 }
 ENDLESS = {("/events", "GET"), ("/tables/events", "GET")}
 

@@ -204,6 +204,7 @@ def job(request: Request) -> Response:
         waits=waits,
         shown={name for name in pages if _found_file(site, one, name) is not None},
         can_again=can,
+        declared=version.name if (version := site.store.version(one.version)).remote else "",
     )
 
 

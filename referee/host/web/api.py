@@ -35,6 +35,7 @@ def entry(request: Request) -> Response:
             "closes": host.closes.isoformat() if host.closes else None,
             "enter": host.enter,
             "sources": host.sources,
+            "remote": host.remote is not None,
             "referee": referee.__version__,
             "definition": {key: said[key] for key in ("schema", "tournament", "rules", "limits")},
         }
@@ -120,10 +121,20 @@ def me(request: Request) -> Response:
 
 def board(request: Request) -> Response:
     """How the ladder stands: the standings, with how the open round goes on."""
+    return _board(request, remote=False)
+
+
+def remote_board(request: Request) -> Response:
+    """The same of the board of remote bots."""
+    return _board(request, remote=True)
+
+
+def _board(request: Request, *, remote: bool) -> Response:
     site = site_of(request)
     visitor(request)
-    site.ladder.first(_FIRST_S)
-    now, known = site.ladder.now, site.ladder.board
+    watch = site.shown(remote=remote).watch
+    watch.first(_FIRST_S)
+    now, known = watch.now, watch.board
     table = known.table if known else {"rows": [], "sets": 0, "games": 0}
     return json_answer(
         {
@@ -147,9 +158,18 @@ def board(request: Request) -> Response:
 
 def rounds(request: Request) -> Response:
     """The rounds with their commitments, the newest first; the master of each that is closed."""
-    site = site_of(request)
-    site.ladder.first(_FIRST_S)
-    now = site.ladder.now
+    return _rounds(request, remote=False)
+
+
+def remote_rounds(request: Request) -> Response:
+    """The same of the board of remote bots."""
+    return _rounds(request, remote=True)
+
+
+def _rounds(request: Request, *, remote: bool) -> Response:
+    watch = site_of(request).shown(remote=remote).watch
+    watch.first(_FIRST_S)
+    now = watch.now
     lines = now.rounds if now else ()
     return json_answer({"rounds": [orjson.loads(orjson.dumps(one)) for one in lines]})
 
@@ -161,15 +181,25 @@ def openapi(request: Request) -> Response:
 
 def export(request: Request) -> Response:
     """The closed rounds as an archive, for ``referee verify URL``; of a seeded ladder no more than that either."""
+    return _export(request, remote=False)
+
+
+def remote_export(request: Request) -> Response:
+    """The same of the board of remote bots."""
+    return _export(request, remote=True)
+
+
+def _export(request: Request, *, remote: bool) -> Response:
     site = site_of(request)
+    shown = site.shown(remote=remote)
     site.limits.exports.take(request.state.address)
     with site.limits.export_places.place(request.state.address):
-        site.ladder.first(_FIRST_S)
-        now = site.ladder.now
+        shown.watch.first(_FIRST_S)
+        now = shown.watch.now
         closed = sum(bool(one.result_root) for one in now.rounds) if now else 0
         if not closed:
             raise NotAllowedError(404, "No round is closed yet; there is nothing to be verified.")
-        found = site.closed_rounds.archive(closed, _EXPORT_S)
+        found = shown.closed_rounds.archive(closed, _EXPORT_S)
     if found is None:
         raise NotYetError("The closed rounds are being written out; try again in half a minute.", 30)
     return FileResponse(

@@ -32,7 +32,10 @@ _PACE: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class OnLadder:
-    """A bot in a version, as it entered the ladder. ``withdrawn``: why it was withdrawn; ``last``: the last round it was in."""
+    """A bot in a version, as it entered the ladder. ``withdrawn``: why it was withdrawn; ``last``: the last round it was in.
+
+    ``remote``: it runs elsewhere, and its version is as it was declared.
+    """
 
     key: str
     bot: str
@@ -42,6 +45,7 @@ class OnLadder:
     entered: int
     last: int
     withdrawn: str
+    remote: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +92,9 @@ class LadderNow:
 
 @dataclass(frozen=True, slots=True)
 class BoardRow:
-    """A line of the board: ``cells`` as text by heading; ``trend``: none of a bot that was in one round alone."""
+    """A line of the board: ``cells`` as text by heading; ``trend``: none of a bot that was in one round alone; ``declared``: the version
+    of a remote bot, which is as it says itself.
+    """
 
     key: str
     bot: str
@@ -103,6 +109,7 @@ class BoardRow:
     status: str
     of_panel: bool
     trend: Trend | None
+    declared: str
     cells: tuple[tuple[str, str], ...]
 
 
@@ -184,6 +191,7 @@ def look_at(path: Path, tables: TablesFollowed) -> LadderNow:
             each["number"],
             last.get(one["key"], each["number"]),
             sanitize(about[one["key"]]["withdrawn"] or ""),
+            about[one["key"]]["remote"],
         )
         for each in rounds
         for one in each["entered"]
@@ -241,8 +249,12 @@ def work_out(path: Path, mark: tuple[int, ...]) -> Board:
     verdict = judge(table, facts.names, facts.copies, finished=facts.finished)
     entered = entered_on(facts.league)
     cells = columns(table, facts.called)
+    declared = {one.key: sanitize(one.version, 60) for one in facts.league.entrants if one.remote}
     lines = trends(facts.sets, facts.games, rounds_of(facts.league), facts.league.definition.tournament.objective)
-    rows = tuple(_row(row, entered[row.entrant], cells, lines.get(row.entrant)) for row in table.rows)
+    rows = tuple(
+        _row(row, entered[row.entrant], declared.get(row.entrant, ""), cells, lines.get(row.entrant))
+        for row in table.rows
+    )
     return Board(
         mark=mark,
         table=table.to_json(),
@@ -272,7 +284,7 @@ def _closed_at(rounds: Sequence[RoundFacts], ends: Sequence[str]) -> dict[int, s
     return {number: at for number, at in found.items() if at}
 
 
-def _row(row: StandingsRow, entered: Any, cells: Any, trend: Trend | None) -> BoardRow:
+def _row(row: StandingsRow, entered: Any, declared: str, cells: Any, trend: Trend | None) -> BoardRow:
     return BoardRow(
         key=row.entrant,
         bot=entered["bot"],
@@ -287,6 +299,7 @@ def _row(row: StandingsRow, entered: Any, cells: Any, trend: Trend | None) -> Bo
         status=row.status,
         of_panel=entered["panel"],
         trend=trend,
+        declared=declared,
         cells=tuple((heading, cell(row)) for heading, cell in cells.items()),
     )
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
+import orjson
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
@@ -32,6 +33,9 @@ FORM_BYTES: Final = 64 * 1024
 SOURCES: Final = "Referee-Sources"
 """The header in which a program says what it was told of the sources: private or public."""
 
+_JSON_BYTES: Final = 4096
+_JSON_TOO_LARGE: Final = f"An object may have {_JSON_BYTES} bytes here."
+
 _FORM_S: Final = 30.0
 _CHUNK: Final = 1 << 20
 _MORE_OF_A_FORM: Final = 16 * 1024
@@ -40,11 +44,31 @@ _MORE_OF_A_FORM: Final = 16 * 1024
 Stream = AsyncIterator[bytes]
 
 
+async def read_json(request: Request) -> Mapping[str, object]:
+    """The object that a program sends. Raises ``NotAllowedError``."""
+    _check_length(request, _JSON_BYTES, _JSON_TOO_LARGE)
+    body = bytearray()
+    async for chunk in Request(request.scope, _bounded(request, _JSON_BYTES, _JSON_TOO_LARGE)).stream():
+        body += chunk
+    try:
+        value = orjson.loads(body)
+    except ValueError:
+        value = None
+    if not isinstance(value, dict):
+        raise NotAllowedError(400, "Send an object in JSON.")
+    return value
+
+
 def may_hand_in(site: Site, owner: Owner) -> None:
     """Raises ``NotAllowedError`` where nothing is taken in at the moment, before anything of it is read."""
     if not site.store.setting("sandbox"):
         line = site.store.setting("sandbox_line") or "the organiser has to install bubblewrap"
         raise NotAllowedError(503, f"Nothing can be handed in, as this host has no sandbox: {line}.".replace("..", "."))
+    may_enter(site, owner)
+
+
+def may_enter(site: Site, owner: Owner) -> None:
+    """Raises ``NotAllowedError`` where no bot and no version enters at the moment, wherever it runs."""
     closes = site.host.closes
     if closes is not None and site.clock() > closes.timestamp():
         raise NotAllowedError(409, f"Handing in ended at {closes.isoformat(sep=' ')}.")

@@ -14,7 +14,7 @@ from starlette.types import Receive, Scope, Send
 from referee.host.rows import JobState
 from referee.host.web.answers import job_json, number_in, own_job
 from referee.host.web.limits import Places
-from referee.host.web.site import Site, site_of
+from referee.host.web.site import Site, shown_ladder, site_of
 from referee.host.web.tables import NO_TABLES, TableEvent, TablesNow, events_after
 from referee.league.league import LeagueError, read_league
 from referee.league.store import Store, StoreError
@@ -62,22 +62,22 @@ async def job_events(request: Request) -> Response:
 
 async def board_events(request: Request) -> Response:
     """Tells whenever the board has changed, by the number of the change."""
-    site = site_of(request)
+    site, watch = site_of(request), shown_ladder(request).watch
     last = request.headers.get("last-event-id", "")
 
     async def look_out() -> AsyncIterator[bytes]:
         yield b": the board\n\n"
         seen, quiet = int(last) if last.isascii() and last.isdigit() and len(last) < 16 else -1, 0.0
         while not site.stopping.is_set():
-            site.ladder.refresh()
-            if site.ladder.changes != seen:
-                seen, quiet = site.ladder.changes, 0.0
-                now, board = site.ladder.now, site.ladder.board
+            watch.refresh()
+            if watch.changes != seen:
+                seen, quiet = watch.changes, 0.0
+                now, board = watch.now, watch.board
                 yield event(
                     "board",
                     seen,
                     {
-                        "mark": site.ladder.shown,
+                        "mark": watch.shown,
                         "sets": board.sets if board else 0,
                         "round": len(now.rounds) if now else 0,
                         "games_played": now.games_played if now else 0,

@@ -149,6 +149,7 @@ class SiteLimits:
             f"An owner may hand in {uploads_an_hour} versions an hour, and you have; try again later.",
         )
         self.upload_places = Places(8, 2, "Too many are handing in at this moment; try again in a few seconds.")
+        self.remote_places = Places(500, 40, "Too many remote bots are connected; try again later.", 30)
         # A class sits behind one address.
         self.watcher_places = Places(1000, 60, "Too many watch at the moment; load the page again later.", 30)
         # Whoever waits for these holds a thread that all share.

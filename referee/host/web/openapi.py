@@ -61,6 +61,7 @@ SCHEMAS: Final[dict[str, Any]] = {
             "enum": ["private", "public"],
             "description": "public: everybody can download the archives of versions that are accepted.",
         },
+        remote={**_FLAG, "description": "Whether there is a board of remote bots."},
         referee={**_TEXT, "description": "The version of Referee that runs here."},
         definition={
             "type": "object",
@@ -109,6 +110,24 @@ SCHEMAS: Final[dict[str, Any]] = {
             "type": ["string", "null"],
             "description": "The path on this site of the archive that has the record.",
         },
+    ),
+    "RemoteBot": _object(
+        bot=_TEXT,
+        version={**_WHOLE, "description": "Number of the version."},
+        declared={**_TEXT, "description": "The version as the bot declares it."},
+        state={"enum": ["waiting", "approval", "accepted", "refused", "withdrawn"]},
+        reason=_TEXT,
+        job={"anyOf": [{"$ref": "#/components/schemas/Job"}, {"type": "null"}], "description": "Its newest check."},
+        call={
+            "anyOf": [
+                _object(what=_TEXT, sessions=_list(_object(address=_TEXT, token=_TEXT))),
+                {"type": "null"},
+            ],
+            "description": "What it is called for; a process for each session dials in, with REFEREE_ADDRESS and REFEREE_TOKEN.",
+        },
+        line={**_TEXT, "description": "What its author is to be told, such as why it was out of a round."},
+        rests_until={"type": "number", "description": "It is not called before; seconds since 1970."},
+        mark={**_TEXT, "description": "Send it back: the next answer comes when there is news."},
     ),
     "Rounds": _object(
         rounds=_list(
@@ -220,6 +239,37 @@ def description(url: str) -> dict[str, Any]:
                         },
                         **_errors(400, 404, 409, 429),
                     },
+                }
+            },
+            "/api/v1/remote/board": _get("How the board of remote bots stands.", "Board", 404),
+            "/api/v1/remote/rounds": _get("Its rounds with their commitments, the newest first.", "Rounds", 404),
+            "/api/v1/remote/{name}": {
+                "post": {
+                    "summary": "A remote bot connects, is still there, or leaves. The answer waits up to 20 seconds for news.",
+                    "parameters": [{"name": "name", "in": "path", "required": True, "schema": _TEXT}],
+                    "security": [{"token": []}],
+                    "requestBody": {
+                        "required": True,
+                        "content": {
+                            "application/json": {
+                                "schema": {
+                                    "type": "object",
+                                    "required": ["session"],
+                                    "properties": {
+                                        "session": {
+                                            **_TEXT,
+                                            "description": "16 to 64 letters and digits, drawn by the program: the newest counts.",
+                                        },
+                                        "begin": {**_FLAG, "description": "Connects; with version."},
+                                        "version": {**_TEXT, "description": "The version that it declares."},
+                                        "leaves": _FLAG,
+                                        "mark": {**_TEXT, "description": "That of the last answer."},
+                                    },
+                                }
+                            }
+                        },
+                    },
+                    "responses": _answers("RemoteBot", 200, 400, 401, 403, 404, 409, 413, 429),
                 }
             },
             "/api/v1/openapi.json": {

@@ -11,10 +11,10 @@ from starlette.responses import FileResponse, HTMLResponse, Response
 
 from referee.host.home import HostHome
 from referee.host.rows import Version, VersionState
-from referee.host.store import LOG_BYTES, NotAllowedError
+from referee.host.store import LOG_BYTES, PRESENT_SECONDS, NotAllowedError
 from referee.host.web.answers import environment_of, number_in, page, static_file, static_version
 from referee.host.web.board import OnLadder
-from referee.host.web.site import Site, Visitor, site_of, visitor
+from referee.host.web.site import Site, Visitor, shown_ladder, site_of, visitor
 from referee.host.web.tables import NO_TABLES
 from referee.league.definition.names import is_name
 from referee.league.ladder_history import is_ladder
@@ -43,18 +43,20 @@ LANGUAGES: Final = ("python", "typescript", "java", "rust", "go", "cpp")
 
 def board(request: Request) -> Response:
     """The table."""
-    site = site_of(request)
-    site.ladder.first(FIRST_S)
-    mark, now, known = site.ladder.shown, site.ladder.now, site.ladder.board
+    site, shown = site_of(request), shown_ladder(request)
+    watch = shown.watch
+    watch.first(FIRST_S)
+    mark, now, known = watch.shown, watch.now, watch.board
     here = {one.bot for one in now.bots if one.key in now.present} if now else set()
-    coming = [one for one in site.store.entered() if one.bot not in here]
+    since = site.clock() - PRESENT_SECONDS
     return page(
         request,
         "board.html.j2",
         now=now,
         board=known,
-        coming=coming,
-        fault=site.ladder.fault,
+        coming=[] if shown.remote else [one for one in site.store.entered() if one.bot not in here],
+        connected=[one for one in site.store.connections() if one.seen >= since] if shown.remote else [],
+        fault=watch.fault,
         hints=HINTS,
         mark=mark,
         measure=MEASURES[site.definition.tournament.objective],
@@ -63,11 +65,11 @@ def board(request: Request) -> Response:
 
 def bot(request: Request) -> Response:
     """A bot: its versions, and how each did."""
-    site, name = site_of(request), str(request.path_params["name"])
-    site.ladder.first(FIRST_S)
-    now, known = site.ladder.now, site.ladder.board
+    site, name, shown = site_of(request), str(request.path_params["name"]), shown_ladder(request)
+    shown.watch.first(FIRST_S)
+    now, known = shown.watch.now, shown.watch.board
     entered = [one for one in reversed(now.bots) if one.bot.casefold() == name.casefold()] if now else []
-    versions = site.store.versions(bot=name) if is_name(name) else []
+    versions = [one for one in site.store.versions(bot=name) if one.remote is shown.remote] if is_name(name) else []
     if not entered and not versions:
         raise NotAllowedError(404, "There is no bot of that name here.")
     who = visitor(request)
@@ -91,7 +93,7 @@ def bot(request: Request) -> Response:
         worst=known.worst.get(key, ()) if known else (),
         called={one.key: one.bot for one in now.bots} if now else {},
         mine=mine,
-        log=log_tail(site.home, playing.key) if playing and _may_read(who, playing) else "",
+        log=log_tail(site.home, playing.key) if playing and not shown.remote and _may_read(who, playing) else "",
         has_sources=has_sources,
         hints=HINTS,
     )
@@ -153,39 +155,39 @@ def tables(request: Request) -> Response:
 
 def rounds(request: Request) -> Response:
     """The rounds with their commitments, and how to verify them."""
-    site = site_of(request)
-    site.ladder.first(FIRST_S)
-    now = site.ladder.now
+    site, shown = site_of(request), shown_ladder(request)
+    shown.watch.first(FIRST_S)
+    now = shown.watch.now
     given = request.query_params.get("before", "")
     before = int(given) if given.isascii() and given.isdigit() and len(given) < 10 else None
     every = now.rounds if now else ()
-    shown = [one for one in every if before is None or one.number < before][:_SHOWN_ROUNDS]
+    listed = [one for one in every if before is None or one.number < before][:_SHOWN_ROUNDS]
     return page(
         request,
         "rounds.html.j2",
         now=now,
-        rounds=shown,
-        older=bool(shown) and shown[-1].number > 1,
+        rounds=listed,
+        older=bool(listed) and listed[-1].number > 1,
         address=site.url(request),
     )
 
 
 def game(request: Request) -> Response:
     """The replay of a game, once its set is over: until then its hands are a secret. ``#game-N-dK`` begins with a deal, from 0."""
-    site, number = site_of(request), number_in(request)
+    site, number, shown = site_of(request), number_in(request), shown_ladder(request)
     site.limits.replays.take(request.state.address)
     with site.limits.replay_places.place(request.state.address):
-        return shut_in(site.replay_pages.page(number, lambda: _replay(site, number)))
+        return shut_in(shown.replay_pages.page(number, lambda: _replay(shown.path, number)))
 
 
-def _replay(site: Site, number: int) -> str:
-    return replay_page(shown_game(site, number)[0], number)
+def _replay(ladder: Path, number: int) -> str:
+    return replay_page(shown_game(ladder, number)[0], number)
 
 
-def shown_game(site: Site, number: int) -> tuple[Record, GameRow]:
+def shown_game(ladder: Path, number: int) -> tuple[Record, GameRow]:
     """A game that everybody may see. Raises ``NotAllowedError`` for one whose set is not over, or that is not there."""
     try:
-        with Store.read(site.home.ladder) as store:
+        with Store.read(ladder) as store:
             league, row = read_league(store), store.game(number)
             (its_set,) = store.sets_of([row.summary["set"]]).values()
             if not is_ladder(league) or its_set.state == "OPEN":

@@ -20,8 +20,9 @@ from referee.host.web.careful import worst_deal
 from referee.host.web.limits import Places
 from referee.host.web.openapi import MOST_GAMES
 from referee.host.web.pages import FIRST_S, MEASURES, shown_game
-from referee.host.web.site import Site, site_of
+from referee.host.web.site import Site, shown_ladder, site_of
 from referee.host.web.tables import best_first, results_of
+from referee.league.definition.fields import Objective
 from referee.league.ladder_history import rounds_of, sets_of_round
 from referee.league.league import read_league
 from referee.league.store import ArchivedError, Store, StoreError
@@ -59,15 +60,15 @@ def places_of(now: LadderNow, number: int) -> range:
 
 def round_page(request: Request) -> Response:
     """A closed round: its tables with the replays of their games. Of an open one, the page of the tables tells."""
-    site, number = site_of(request), number_in(request)
-    site.ladder.first(FIRST_S)
-    now = site.ladder.now
+    site, number, shown = site_of(request), number_in(request), shown_ladder(request)
+    shown.watch.first(FIRST_S)
+    now, objective = shown.watch.now, site.definition.tournament.objective
     one = next((line for line in now.rounds if line.number == number), None) if now else None
     if now is None or one is None:
         raise NotAllowedError(404, "There is no such round.")
     given = request.query_params.get("from", "")
     after = max(int(given) - 1, 0) if given.isascii() and given.isdigit() and len(given) < 10 else 0
-    tables = _tables(site, places_of(now, number), after) if one.result_root else []
+    tables = _tables(shown.path, objective, places_of(now, number), after) if one.result_root else []
     return page(
         request,
         "round.html.j2",
@@ -76,16 +77,16 @@ def round_page(request: Request) -> Response:
         newer=number + 1 if number < len(now.rounds) else 0,
         older=after + _SHOWN_TABLES + 1 if one.sets > after + _SHOWN_TABLES else 0,
         address=site.url(request),
-        measure=MEASURES[site.definition.tournament.objective],
+        measure=MEASURES[objective],
     )
 
 
-def _tables(site: Site, places: range, after: int) -> list[TablePlayed]:
+def _tables(ladder: Path, objective: Objective, places: range, after: int) -> list[TablePlayed]:
     """So many tables of a round from a place in it on."""
     try:
-        with Store.read(site.home.ladder) as store, store.snapshot():
+        with Store.read(ladder) as store, store.snapshot():
             rows = store.tables(places.start + after, max(min(_SHOWN_TABLES, len(places) - after), 0))
-            results = results_of(store, site.definition.tournament.objective, [row.id for row in rows])
+            results = results_of(store, objective, [row.id for row in rows])
             games: dict[str, list[int]] = {}
             for game in store.games_of(row.id for row in rows if row.id not in results):
                 games.setdefault(game.summary["set"], []).append(game.number)
@@ -108,7 +109,7 @@ def worst_page(request: Request) -> Response:
     name = str(request.path_params["name"])
     site.limits.replays.take(request.state.address)
     with site.limits.replay_places.place(request.state.address):
-        record, row = shown_game(site, number)
+        record, row = shown_game(site.home.ladder, number)
         site.ladder.first(FIRST_S)
         known = {one.key: one for one in site.ladder.now.bots} if site.ladder.now else {}
         keys = row.summary["entrants"]

@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from referee.host.home import HostHome
 from referee.host.store import NotAllowedError
-from referee.host.web import accounts, api, organising, pages, played
+from referee.host.web import accounts, api, organising, pages, played, remote
 from referee.host.web.answers import refusal
 from referee.host.web.events import board_events, job_events, table_events
 from referee.host.web.guard import Guard
@@ -30,6 +30,9 @@ API: tuple[Route, ...] = (
     Route("/api/v1/board", api.board),
     Route("/api/v1/rounds", api.rounds),
     Route("/api/v1/games.ndjson", played.games),
+    Route("/api/v1/remote/board", api.remote_board),
+    Route("/api/v1/remote/rounds", api.remote_rounds),
+    Route("/api/v1/remote/{name}", remote.poll, methods=["POST"]),
     Route("/api/v1/openapi.json", api.openapi),
 )
 """What programs ask for."""
@@ -45,6 +48,11 @@ PAGES: tuple[Route, ...] = (
     Route("/tables", pages.tables),
     Route("/rounds", pages.rounds),
     Route("/rounds/{id}", played.round_page),
+    Route("/remote", pages.board),
+    Route("/remote/bots/{name}", pages.bot),
+    Route("/remote/games/{id}", pages.game),
+    Route("/remote/rounds", pages.rounds),
+    Route("/remote/rounds/{id}", played.round_page),
     Route("/rules", pages.rules),
     Route("/enter", pages.enter),
     Route("/static/{name}", pages.static),
@@ -76,7 +84,9 @@ PAGES: tuple[Route, ...] = (
 OTHERS: tuple[Route, ...] = (
     Route("/events", board_events),
     Route("/tables/events", table_events),
+    Route("/remote/events", board_events),
     Route("/export", api.export),
+    Route("/export/remote", api.remote_export),
     Route("/healthz", api.healthz),
     Route("/metrics", api.metrics),
 )

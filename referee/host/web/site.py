@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -23,6 +24,9 @@ from referee.host.web.sessions import COOKIE, Session, Sessions
 from referee.league.definition.definition import Definition
 from referee.league.entrants.bot_source import BotSourceError, find_bot
 
+REMOTE: Final = "/remote"
+"""How the paths of the board of remote bots begin."""
+
 LOOK_S: Final = 0.5
 """How often a stream of events looks whether there is something new."""
 
@@ -36,6 +40,18 @@ class Visitor:
     owner: Owner | None
     token: Token | None = None
     session: Session | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ShownLadder:
+    """A ladder as the site shows it: the host's own, or its board of remote bots. ``prefix``: how the paths of its pages begin."""
+
+    watch: LadderWatch
+    path: Path
+    closed_rounds: ClosedRounds
+    replay_pages: RecentPages
+    prefix: str
+    remote: bool
 
 
 class Site:
@@ -64,6 +80,9 @@ class Site:
         self.sessions = Sessions(self.store.secret())
         self.ladder = LadderWatch(home.ladder, ticks, aside=aside)
         self.closed_rounds = ClosedRounds(home.ladder, home.folder, ticks, in_thread=not aside)
+        self.remote_ladder = LadderWatch(home.remote, ticks, aside=aside)
+        self.remote_rounds = ClosedRounds(home.remote, home.folder, ticks, in_thread=not aside, name="remote-export")
+        self.remote_pages = RecentPages()
         self.limits = SiteLimits(ticks, self.host.uploads_per_hour)
         self.replay_pages = RecentPages()
         self.careful = CarefulAnswers()
@@ -76,10 +95,19 @@ class Site:
     def close(self) -> None:
         """Ends what runs behind it, and closes its files."""
         self.stopping.set()
-        self.ladder.close()
-        self.closed_rounds.close()
-        self.careful.close()
+        for one in (self.ladder, self.remote_ladder, self.closed_rounds, self.remote_rounds, self.careful):
+            one.close()
         self.store.close()
+
+    def shown(self, *, remote: bool) -> "ShownLadder":
+        """The ladder, or the board of remote bots; raises ``NotAllowedError`` if the host has none."""
+        if not remote:
+            return ShownLadder(self.ladder, self.home.ladder, self.closed_rounds, self.replay_pages, "", remote=False)
+        if self.host.remote is None:
+            raise NotAllowedError(404, "This host has no board of remote bots.")
+        return ShownLadder(
+            self.remote_ladder, self.home.remote, self.remote_rounds, self.remote_pages, REMOTE, remote=True
+        )
 
     @property
     def is_https(self) -> bool:
@@ -113,6 +141,16 @@ class Site:
             "referee_bots": ("Bots that play.", {"": len(now.present) if now else 0}),
             "referee_disk_free_bytes": ("Room on the disk of the host.", {"": shutil.disk_usage(disk).free}),
         }
+
+
+def is_of_remote(path: str) -> bool:
+    """Whether a page is one of the board of remote bots."""
+    return path == REMOTE or path.startswith(f"{REMOTE}/")
+
+
+def shown_ladder(request: Request) -> ShownLadder:
+    """The ladder that a page is of; raises ``NotAllowedError`` where the host has none."""
+    return site_of(request).shown(remote=is_of_remote(request.scope["path"]))
 
 
 def site_of(request: Request) -> Site:

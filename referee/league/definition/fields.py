@@ -443,6 +443,22 @@ class HostSection(Section):
         json_schema_extra={"x-allowed": "a date and time with its offset, such as 2027-01-31T23:59:00+01:00"},
     )
 
+    remote: str | None = Field(
+        default=None,
+        pattern=r"^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+):[0-9]{1,5}$",
+        description="Where remote bots dial in, which play on a board of their own. Absent: there is none.",
+        examples=["127.0.0.1:7401"],
+        json_schema_extra={"x-allowed": 'HOST:PORT, such as "0.0.0.0:7401"; a port of 0 takes any that is free'},
+    )
+    remote_url: str | None = Field(
+        default=None,
+        pattern=r"^(tcp|tls):(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+):[0-9]{1,5}$",
+        max_length=300,
+        description="What remote bots are told to dial, if a proxy stands before `remote`. Absent: that address.",
+        examples=["tls:pitch.example.org:7401"],
+        json_schema_extra={"x-allowed": 'an address of bots, such as "tls:pitch.example.org:7401"'},
+    )
+
     @field_validator("proxies")
     @classmethod
     def _are_networks(cls, proxies: tuple[str, ...]) -> tuple[str, ...]:
@@ -485,6 +501,13 @@ class HostSection(Section):
     def speaks_https(self) -> bool:
         """Whether people reach the site over TLS, be it the host's or that of a proxy."""
         return self.certificate is not None or (self.url or "").startswith("https:")
+
+    @model_validator(mode="after")
+    def _door_before_its_address(self) -> Self:
+        if self.remote_url is not None and self.remote is None:
+            allowed = "nothing here without remote"
+            raise finding_error(FieldProblem(("remote_url",), allowed, 'write remote = "127.0.0.1:7401", or delete it'))
+        return self
 
     @property
     def every_s(self) -> int:
