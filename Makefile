@@ -7,7 +7,7 @@ BIN := .venv/bin
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv league host bots test test-fast lint format types imports proto-lint check-generated coverage oracle mutants chaos check-load bench scale proof error-rates variance docs clean
+.PHONY: help venv league host bots test test-fast lint format types imports proto-lint check-generated coverage oracle mutants chaos host-chaos check-load bench scale proof error-rates variance docs clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r name what; do printf '  make %-16s %s\n' "$$name" "$$what"; done
@@ -91,6 +91,9 @@ mutants: .venv/dev.stamp ## mutation testing of the rules, taken up where it sto
 
 chaos: .venv/dev.stamp ## kill a referee a thousand times while it plays, and prove that nothing is lost
 	@$(BIN)/python -m tests.chaos
+
+host-chaos: .venv/dev.stamp ## kill the parts of a host 200 times while bots come in and rounds are played (CHAOS='--kills 40 --seed 7')
+	@$(BIN)/python -m tests.host.chaos $(CHAOS)
 
 check-load: .venv/dev.stamp ## check the sample bots 300 times beside eight busy loops: no verdict may be false (an hour)
 	@$(BIN)/python -m tests.check.under_load $(LOAD)

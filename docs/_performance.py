@@ -68,12 +68,14 @@ def decision_fit() -> str:
     off = max(abs(sum(shares(row, fit)) / cost(row) - 1) for row in rows)
     bare = sorted(run["bare_us"] for row in found["rows"] for run in row["runs"])
     runs = sorted({len(row["runs"]) for row in found["rows"]})
+    others = round(machine["load"])
+    beside = f"{others} other programs wanted to run besides" if others else "nothing else ran"
     return (
         f"**{fit['message_ms']:.2f} ms a message + {fit['turn_us']:.0f} µs a turn + {fit['start_s']:.2f} s a start**, all "
         f"processes together; no row is further from it than {100 * off:.0f}%. A message of the bare stream costs "
         f"{bare[len(bare) // 2]:.0f} µs, both sides.\n\n"
         f"Measured with Python {machine['python']} on {machine['cores']} cores ({machine['machine']}), on which "
-        f"{machine['load']:.0f} other programs wanted to run besides; {_listed(runs)} of each row.\n"
+        f"{beside}; {_listed(runs)} of each row.\n"
     )
 
 

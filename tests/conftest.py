@@ -33,6 +33,7 @@ settings.load_profile("referee")
 TOOLS: Final[dict[str, tuple[list[str], str]]] = {
     # name: (a command that succeeds only where the tool works, the Debian package that brings it)
     "bwrap": (["bwrap", "--ro-bind", "/", "/", "--unshare-pid", "true"], "bubblewrap"),
+    "caddy": (["caddy", "version"], "caddy"),
     "chromium": (["chromium", "--version"], "chromium"),
     "cargo": (["cargo", "clippy", "--version"], "cargo rust-clippy rustfmt, or https://rustup.rs"),
     "clang-format": (["clang-format", "--version"], "clang-format"),
@@ -43,7 +44,9 @@ TOOLS: Final[dict[str, tuple[list[str], str]]] = {
         "g++ pkg-config libgrpc++-dev libprotobuf-dev protobuf-compiler-grpc",
     ),
     "mvn": (["mvn", "--version"], "maven default-jdk-headless"),
+    "nginx": (["nginx", "-v"], "nginx-light"),
     "npm": (["npm", "--version"], "npm"),
+    "systemd-analyze": (["systemd-analyze", "--version"], "systemd"),
     "unshare": (["unshare", "--mount", "true"], "util-linux, and the right to mount"),
 }
 

@@ -1,5 +1,6 @@
 """What would this bot do here? A decision of a stored game, put to any bot through its own process and stream."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from referee.check.games import ProbeAnswer
@@ -66,6 +67,24 @@ def moment(record: Record, turn: int, seeds: tuple[int, ...] = ()) -> Moment:
     return _moment(umpire, number, done, seeds)
 
 
+def moments(record: Record, deal: int, seat: int) -> list[Moment]:
+    """The decisions of a seat in deal number ``deal`` (from 0) of a game, but those in which it had no choice.
+
+    Raises ``RecordError`` if the record does not replay, or has no such deal.
+    """
+    umpire = replay(record, fallback_move)
+    if not 0 <= deal < len(umpire.deals):
+        raise NoTurnError(f"the game has {len(umpire.deals)} deals: there is no number {deal + 1}")
+    spec, log = umpire.spec, umpire.deals[deal]
+    going_on = Deal(spec.rules, spec.seats, log.dealer, log.pack, log.scores)
+    found = []
+    for done, action in enumerate(log.actions):
+        if going_on.seat == seat and len(going_on.legal()) > 1:
+            found.append(_moment(umpire, deal, done, ()))
+        going_on.apply(action)
+    return found
+
+
 def _moment(umpire: Umpire, number: int, done: int, seeds: tuple[int, ...]) -> Moment:
     spec = umpire.spec
     game = Game(spec.rules, spec.seats, spec.first_dealer)
@@ -115,23 +134,32 @@ class _Listener(Recorder):
 
 async def ask(plan: Plan, position: Position) -> Reply:
     """Starts the bot, puts the position to it and ends it. A bot with a memory plays the deal from its start."""
+    (reply,) = await ask_each(plan, [position])
+    return reply
+
+
+async def ask_each(plan: Plan, positions: Sequence[Position]) -> list[Reply]:
+    """Starts the bot, puts these positions to it and ends it: a reply to each."""
     listener = _Listener()
     async with CheckRunner.set_up(plan, listener) as runner:
         failure = await runner.start()
         if failure:
-            return Reply(failure=f"it did not join: {failure}")
-        probes = await runner.ask([position], "ask")
+            return [Reply(failure=f"it did not join: {failure}")] * len(positions)
+        probes = await runner.ask(positions, "ask")
         if not runner.over:
             await runner.see_off(wire.FAREWELL_REASON_FINISHED, "That was all.")
-    wanted = position.turn()
-    answer = next((one for one in listener.answers if _same_turn(one.turn, wanted)), None)
-    if answer is not None:
-        return _reply(answer, position)
+    why = "it plays this deal otherwise, and never comes to this position"
     if any(probe.silent for probe in probes):
-        return Reply(failure="it did not answer in time")
-    if any(probe.lost for probe in probes) or runner.losses:
-        return Reply(failure="its process or its stream ended")
-    return Reply(failure="it plays this deal otherwise, and never comes to this position")
+        why = "it did not answer in time"
+    elif any(probe.lost for probe in probes) or runner.losses:
+        why = "its process or its stream ended"
+
+    def reply(position: Position) -> Reply:
+        wanted = position.turn()
+        answer = next((one for one in listener.answers if _same_turn(one.turn, wanted)), None)
+        return Reply(failure=why) if answer is None else _reply(answer, position)
+
+    return list(map(reply, positions))
 
 
 def _same_turn(one: Turn, other: Turn) -> bool:

@@ -27,7 +27,8 @@ def clock(move_ms: int, bank_ms: int = 0) -> TimeLimits:
 class Plan:
     """One check of one bot.
 
-    ``command`` is ``None`` for a bot that dials in at ``listen`` with ``token``. ``games`` are those asked for; where
+    ``command`` is ``None`` for a bot that dials in at ``listen`` with ``token``, where ``tls`` names the files of certificate and key if
+    that is encrypted. ``games`` are those asked for; where
     ``by_name`` is false they are a default that the bot's own list of variants replaces. ``seats`` is empty for every
     number of seats that a game allows. The random phase lasts ``seconds``, or ``deals`` deals. With one of the ``lives``
     the bot is not started again, and what needs that is not checked. It has ``start_seconds`` to start and join.
@@ -56,6 +57,7 @@ class Plan:
     log_path: Path = Path("referee-check.log")
     listen: str = ""
     token: str = ""
+    tls: tuple[str, str] | None = None
     wait_seconds: float = 600.0
 
     def for_join(self, claims: Sequence[str]) -> tuple[RuleSet, ...]:

@@ -27,6 +27,7 @@ from referee.check.plan import Plan
 from referee.check.position import GamePrefix, Position, PositionError, Setting
 from referee.check.recorder import NOT_COUNTED, Recorder, RecorderObserver
 from referee.check.sampling import seats_of
+from referee.league.play.arena import server_credentials
 from referee.net.connection import REMOTE_LATENCY_US, JoinTerms
 from referee.net.open_turns import TurnSession
 from referee.net.server import local_address
@@ -132,9 +133,14 @@ class CheckRunner(CheckObserver, BotObserver, RecorderObserver):
         folder = new_folder()
         try:
             runner = cls(plan, recorder, until)
-            wanted = f"tcp:{plan.listen}" if plan.command is None else local_address(folder / "bot.sock")
+            wanted = (
+                f"{'tls' if plan.tls else 'tcp'}:{plan.listen}"
+                if plan.command is None
+                else local_address(folder / "bot.sock")
+            )
             owner = None if plan.command is None else runner.subject
-            async with runner.server.serve(wanted, owner=owner) as endpoint:
+            credentials = server_credentials(plan.tls) if plan.command is None else None
+            async with runner.server.serve(wanted, owner=owner, credentials=credentials) as endpoint:
                 runner.server.admit(runner.subject)
                 runner._attend(endpoint.address, folder)
                 watch = asyncio.create_task(runner.server.watch())

@@ -25,11 +25,16 @@ def plan_for(source: BotSource, frame: Plan, failures: Path) -> Plan:
 
 
 def tournament_plan(definition: Definition, source: BotSource, failures: Path) -> Plan:
-    """The check that a tournament demands: its rules, seats and limits."""
+    """The check that a tournament demands of a bot that was found."""
+    return plan_for(source, tournament_frame(definition), failures)
+
+
+def tournament_frame(definition: Definition, name: str = "") -> Plan:
+    """The check that a tournament demands of any bot: its rules, seats and limits."""
     limits = definition.limits
     move_us = limits.move_ms * 1000
-    frame = Plan(
-        name="",
+    return Plan(
+        name=name,
         command=None,
         games=(definition.rule_set(),),
         by_name=True,
@@ -40,7 +45,6 @@ def tournament_plan(definition: Definition, source: BotSource, failures: Path) -
         bot_limits=BotLimits(memory_mib=limits.memory_mib),
         start_seconds=float(limits.start_s),
     )
-    return plan_for(source, frame, failures)
 
 
 def tournament_options(definition: Definition) -> str:

@@ -35,6 +35,7 @@ COMMANDS: Final = {
     "new": ("build", "Write a new bot project in the language of your choice."),
     "submit": ("submit", "Check a bot and, if it conforms, enter it in a tournament."),
     "push": ("push", "Hand a bot in at a host, and follow what becomes of it."),
+    "connect": ("connect", "Let a bot that runs here play on a host's board of remote bots."),
     "withdraw": ("submit", "Take a bot out of a tournament's definition."),
     "rules": ("reference", "Print the rule book of a game."),
     "explain": ("reference", "Explain a clause of the rule book, or the fault table."),

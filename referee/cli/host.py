@@ -25,7 +25,8 @@ _BY: Final = "the command line"
 @app.command(
     epilog="Example: referee host tournaments/host.toml\n\nor:      referee host tournaments/host.toml --invite ann\n\n"
     "or:      referee host tournaments/host.toml --invite-from class.csv\n\n"
-    "or:      referee host tournaments/host.toml --backup sunday.tar.gz"
+    "or:      referee host tournaments/host.toml --backup sunday.tar.gz\n\n"
+    "or:      referee host /srv/pitch/ladder.toml --workers 4 --write-units units"
 )
 def host(
     definition_file: Annotated[Path, typer.Argument(metavar="LADDER.toml", help="The ladder's definition.")],
@@ -55,13 +56,21 @@ def host(
         Path | None,
         typer.Option("--restore", metavar="FILE.tar.gz", help="Make a host of an archive, here or on another machine."),
     ] = None,
+    write_units: Annotated[
+        Path | None,
+        typer.Option(
+            "--write-units",
+            metavar="FOLDER",
+            help="Write unit files for systemd: the host as it would start here, and a backup each night.",
+        ),
+    ] = None,
 ) -> None:
     """Run a ladder on the network until Ctrl-C: a site where bots are handed in and watched, their checks, and round after round.
 
     Everything is kept beside the definition: ladder.toml has ladder.host. Stop it or pull the plug: it goes on where it was.
     Links can be made while it runs.
     """
-    refuse_together("one after the other", "--backup", "--restore", "--invite", "--invite-from")
+    refuse_together("one after the other", "--backup", "--restore", "--invite", "--invite-from", "--write-units")
     if not given("--invite"):
         refuse_idle("without --invite", "--organiser")
     if given("--invite", "--invite-from"):
@@ -75,6 +84,9 @@ def host(
         return
     if given("--cluster"):
         refuse_idle("with --cluster, whose workers play", "--workers")
+    if write_units is not None:
+        _write_units(definition_file, write_units, workers, cluster, sandbox, rounds)
+        return
     _run(definition_file, workers, cluster, sandbox, rounds)
 
 
@@ -113,12 +125,32 @@ def _run(file: Path, workers: int, cluster: str, sandbox: SandboxMode, rounds: i
 
             HostSupervisor(
                 home,
-                commands_of(home, options),
+                commands_of(home, options, remote=ready.definition.host_section.remote is not None),
                 lambda line: console.print(line, markup=False),
                 look=look,
                 held=[lock.fileno()],
             ).run()
     console.print(f"Stopped. How the ladder stands: referee standings {plain_text(str(home.ladder))}", markup=False)
+
+
+def _write_units(
+    file: Path, target: Path, workers: int, cluster: str, sandbox: SandboxMode, rounds: int | None
+) -> None:
+    """Writes unit files for a host that starts with these options, and says what to do with them."""
+    from referee.host.home import HostHome
+    from referee.host.preparation import definition_of
+    from referee.host.units import unit_name, write_units
+
+    definition_of(file)
+    values = {"--workers": workers, "--cluster": cluster, "--sandbox": sandbox.value, "--rounds": rounds}
+    options = [word for name in _STARTS if given(name) for word in (name, str(values[name]))]
+    home = HostHome.beside(file.resolve())
+    made = write_units(home, target, options)
+    name = unit_name(home.definition)
+    typer.echo("Wrote " + ", ".join(plain_text(str(path)) for path in made))
+    typer.echo(f"As root: cp {plain_text(str(target))}/{name}* /etc/systemd/system/ && systemctl daemon-reload")
+    typer.echo(f"then:    systemctl enable --now {name}.service {name}-backup.timer")
+    typer.echo(f"and:     journalctl -u {name} tells the organiser's link, where the host starts for the first time.")
 
 
 def _keep(file: Path, backup: Path | None, archive: Path | None) -> None:

@@ -204,6 +204,8 @@ def _push(
         if ladder.referee != __version__:
             here = f"this is {__version__}: where the two differ, the host decides"
             screen.labelled("note", f"The host runs referee {plain_text(ladder.referee, 40)}, {here}.")
+        if ladder.public:
+            screen.labelled("public", "Everybody can download what you send, as it is, once it is accepted.", "bold")
         if check and (code := _check(source, ladder, screen)) != DONE:
             screen.line(f"Not sent. {_checked_remedy(code)}", "bold red")
             return code
@@ -306,7 +308,7 @@ def _hand_in(
         place = f"{plain_text(ladder.name, 80)}, {client.address.url}"
         screen.labelled("sending", f"{packing.bot}: {_amount(packing)}, {_size(size)} packed, to {place}")
         with screen.upload(size) as progress:
-            job, new = client.hand_in(packing.bot, archive, progress)
+            job, new = client.hand_in(packing.bot, archive, progress, public=ladder.public)
     if not new and job.state is JobState.FAILED:  # that was the host's fault, and it tries again when it is asked
         job, new = client.again(job.id), True
     screen.labelled(

@@ -1,8 +1,8 @@
 """One archive of a whole host, made while it runs; and a host made of such an archive, on this machine or another.
 
-The archive is a compressed tar: the definition, both stores as they stood at one moment each, the bots as they were built, what
+The archive is a compressed tar: the definition, the stores as they stood at one moment each, the bots as they were built, what
 was handed in and what the checks found, and last a manifest with the SHA-256 of each file and the target of each link. Without its manifest an archive is
-not whole. The ladder is copied before the store of the host: so every bot that plays is one that the store knows.
+not whole. The ladder and the board of remote bots are copied before the store of the host: so every bot that plays is one that the store knows.
 """
 
 import contextlib
@@ -34,9 +34,9 @@ BACKUP_WORK: Final = ".backup-"
 
 _MANIFEST: Final = "manifest.json"
 _DEFINITION: Final = "ladder.toml"
-_STORES: Final = ("ladder.sqlite", "host.sqlite")
+_STORES: Final = ("ladder.sqlite", "remote.sqlite", "host.sqlite")
 _KNOWN: Final = re.compile(
-    rf"{_MANIFEST}|{_DEFINITION}|ladder\.sqlite|host\.sqlite|uploads/[0-9a-f]{{64}}\.zip|(bots|jobs)/[0-9]+(/.+)?",
+    rf"{_MANIFEST}|{_DEFINITION}|(ladder|remote|host)\.sqlite|uploads/[0-9a-f]{{64}}\.zip|(bots|jobs)/[0-9]+(/.+)?",
     re.DOTALL,
 )
 _LINK: Final = "link to "
@@ -121,7 +121,7 @@ def _write(home: HostHome, work: Path, tar: tarfile.TarFile, now: float) -> Back
             return
 
     add(home.definition, _DEFINITION)
-    for name, path in zip(_STORES, (home.ladder, home.store), strict=True):
+    for name, path in zip(_STORES, (home.ladder, home.remote, home.store), strict=True):
         if path.exists():
             _snapshot(path, work / name)
             add(work / name, name)
@@ -246,8 +246,9 @@ def _checked(archive: Path, folder: Path, files: list[str]) -> Backup:
         with HostStore.open(folder / "host.sqlite") as store:  # an older one is brought forward
             built = [one for one in store.versions() if one.state not in (VersionState.WAITING, VersionState.REFUSED)]
         ladder = (folder / "ladder.sqlite").exists()
-        if ladder:
-            Store.read(folder / "ladder.sqlite").close()
+        for name in ("ladder.sqlite", "remote.sqlite"):
+            if (folder / name).exists():
+                Store.read(folder / name).close()
     except (HostStoreError, StoreError) as error:
         raise BackupError(f"{archive} cannot be used: {error}") from None
     return Backup(len(found), sum((folder / name).lstat().st_size for name in found), len(built), ladder)

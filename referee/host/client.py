@@ -57,6 +57,7 @@ _POLL_S: Final = 5.0
 _MOST_LOST: Final = 30  # in a row
 _LOST_S: Final = 20.0
 _CHUNK: Final = 64 << 10
+_MOST_SESSIONS: Final = 8
 _MOST_REDIRECTS: Final = 3
 _SENTENCE: Final = 500
 
@@ -65,8 +66,12 @@ class HostRequestError(Exception):
     """What was asked of a host and did not come about, in a sentence with the remedy; fit for a terminal.
 
     ``status``: that of HTTP, 0 where there was no answer; ``ours``: whether the remedy is with whoever asks (a wrong address, a wrong
-    token, a name that is taken), and not with the host or the network.
+    token, a name that is taken), and not with the host or the network; ``passing``: whether it may go if it is asked again, ``after`` so
+    many seconds if the host says so.
     """
+
+    passing = False
+    after: float | None = None
 
     def __init__(self, sentence: str, *, status: int = 0, ours: bool = False) -> None:
         super().__init__(sentence)
@@ -78,8 +83,8 @@ class HostRequestError(Exception):
 class HostedLadder:
     """What a host says of its ladder to whoever wants to enter.
 
-    ``closes``: until when bots are taken in; empty for always. ``referee``: the host's version. ``definition``: what decides a check,
-    the game with its house rules, seats and limits; as it came.
+    ``closes``: until when bots are taken in; empty for always. ``public``: whether everybody can download what is accepted. ``referee``: the host's version. ``definition``: what decides a check,
+    the game with its house rules, seats and limits; as it came. ``remote``: whether remote bots may be connected.
     """
 
     name: str
@@ -88,8 +93,10 @@ class HostedLadder:
     upload_mib: int
     closes: str
     enter: str
+    public: bool
     referee: str
     definition: Mapping[str, Any]
+    remote: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +133,24 @@ class FollowedJob:
     def over(self) -> bool:
         """Whether nothing more becomes of it."""
         return self.state in (JobState.DONE, JobState.FAILED)
+
+
+@dataclass(frozen=True, slots=True)
+class HeardOfRemote:
+    """What a host says to the program of a remote bot. ``state``: that of its version, ``reason``: why it was refused or withdrawn.
+
+    ``job``: its newest check. ``called``: what it is called for, empty if it is not; ``sessions``: address and token of each
+    process that is to dial in. ``line``: what its author is to be told; ``mark``: is sent back with the next request.
+    """
+
+    declared: str
+    state: VersionState
+    reason: str
+    job: FollowedJob | None
+    called: str
+    sessions: tuple[tuple[str, str], ...]
+    line: str
+    mark: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,9 +264,11 @@ class HostClient:
         raise self._no_host()
 
     def hand_in(
-        self, bot: str, archive: Path, sent: Callable[[int], None] = lambda _: None
+        self, bot: str, archive: Path, sent: Callable[[int], None] = lambda _: None, *, public: bool = False
     ) -> tuple[FollowedJob, bool]:
         """Hands a version of a bot in: its job, and whether it is a new one. ``sent`` is told how many bytes have gone.
+
+        ``public``: what the host has said of sources, which it then holds to.
 
         May be done again at any time: the host knows identical files. Raises ``HostRequestError`` and ``OSError``.
         """
@@ -250,7 +277,11 @@ class HostClient:
         answer = self._request(
             "POST",
             path,
-            headers={"Content-Type": "application/zip", "Content-Length": str(size)},
+            headers={
+                "Content-Type": "application/zip",
+                "Content-Length": str(size),
+                "Referee-Sources": "public" if public else "private",
+            },
             content=lambda: _pieces(archive, sent),
         )
         return self._job(answer.value), answer.status == HTTPStatus.CREATED
@@ -294,12 +325,50 @@ class HostClient:
             if not told.over:
                 self._wait(_AGAIN_S if broken < _STREAMS_THAT_FAIL else _POLL_S)
 
-    def export(self, target: Path, got: Callable[[int, int], None] = lambda _, __: None) -> None:
-        """Fetches the closed rounds of the ladder, as a zip archive of their export. Goes without the token.
+    def remote(self, bot: str, said: Mapping[str, object]) -> HeardOfRemote:
+        """Says that a remote bot is there, and returns what the host says, which may take it some twenty seconds. Asks once.
 
-        ``got`` is told how many bytes have come, and how many there are (0 = unknown). Raises ``HostRequestError`` and ``OSError``.
+        Raises ``HostRequestError``; one that is ``passing`` may not come again.
         """
-        self._patiently(lambda: self._download("/export", target, got), TRIES)
+        body = json.dumps(said).encode()
+        headers = {"Content-Type": "application/json", "Content-Length": str(len(body))}
+        answer = self._request(
+            "POST", f"/api/v1/remote/{quote(bot, safe='')}", headers=headers, content=lambda: iter((body,)), tries=1
+        )
+        try:
+            return self._heard(answer.value)
+        except (AttributeError, KeyError, TypeError, ValueError):
+            raise HostRequestError(
+                f"{self.address.url} tells of a remote bot in a way that referee {referee.__version__} does not understand; install the version of the host"
+            ) from None
+
+    def _heard(self, value: Any) -> HeardOfRemote:
+        call = value.get("call") or {"what": "", "sessions": []}
+        sessions = call["sessions"]
+        if not isinstance(sessions, list) or len(sessions) > _MOST_SESSIONS:
+            raise TypeError
+        job = value.get("job")
+        return HeardOfRemote(
+            declared=_text(value, "declared"),
+            state=VersionState(value["state"]),
+            reason=_text(value, "reason", ""),
+            job=None if job is None else _job(job),
+            called=_text(call, "what"),
+            sessions=tuple((_text(one, "address"), _text(one, "token")) for one in sessions),
+            line=_text(value, "line", ""),
+            mark=_text(value, "mark", ""),
+        )
+
+    def export(
+        self, target: Path, got: Callable[[int, int], None] = lambda _, __: None, *, remote: bool = False
+    ) -> None:
+        """Fetches the closed rounds of the ladder, as a zip archive of their export; ``remote``: of the board of remote bots.
+
+        Goes without the token. ``got`` is told how many bytes have come, and how many there are (0 = unknown). Raises
+        ``HostRequestError`` and ``OSError``.
+        """
+        path = "/export/remote" if remote else "/export"
+        self._patiently(lambda: self._download(path, target, got), TRIES)
 
     def _download(self, path: str, target: Path, got: Callable[[int, int], None]) -> None:
         size, until = 0, self._clock() + EXPORT_S
@@ -513,6 +582,8 @@ class HostClient:
 class _LostError(HostRequestError):
     """A request that may succeed if it is made again; ``after``: in so many seconds, as the host says. ``hopeless``: not soon."""
 
+    passing = True
+
     def __init__(self, sentence: str, *, status: int = 0, after: float | None = None, hopeless: bool = False) -> None:
         super().__init__(sentence, status=status)
         self.after = after
@@ -641,8 +712,10 @@ def _ladder(value: Any) -> HostedLadder:
         upload_mib=_number(value, "upload_mib"),
         closes=_text(value, "closes", ""),
         enter=_text(value, "enter", ""),
+        public=_text(value, "sources", "private") == "public",
         referee=_text(value, "referee"),
         definition=definition,
+        remote=value.get("remote") is True,
     )
 
 

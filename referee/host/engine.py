@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import ClassVar, Final
 
 from referee.host.entering import Eligibility, Entering, house_bots, present
 from referee.host.home import HostHome
@@ -25,7 +25,7 @@ from referee.league.entrants.roster import Roster
 from referee.league.ladder import check_same_ladder, close_round, withdraw
 from referee.league.ladder_history import closed_rounds, open_round, rounds_of
 from referee.league.league import League, LeagueError, begin, read_league
-from referee.league.plan import GamePlan
+from referee.league.plan import GamePlan, LeaguePlan
 from referee.league.play.event_sink import LeagueObserver
 from referee.league.play.ladder_rounds import closed_line, plan_of_round, with_open_round
 from referee.league.play.open_files import room_for
@@ -93,7 +93,13 @@ def play(home: HostHome, stop: threading.Event, options: EngineOptions = EngineO
 
 
 class Engine:
-    """Plays the rounds of a host's ladder. ``clock``: seconds since 1970; ``free``: total and free bytes of a folder's disk."""
+    """Plays the rounds of a host's ladder. ``clock``: seconds since 1970; ``free``: total and free bytes of a folder's disk.
+
+    What depends on which ladder that is stands in methods of its own: its file, its definition and house bots, who plays, the
+    runner of a round, and under which names it tells the site of itself (``said``).
+    """
+
+    said: ClassVar[str] = ""
 
     def __init__(
         self,
@@ -107,7 +113,7 @@ class Engine:
         self._home, self._store, self._stop, self._options = home, store, stop, options
         self._clock, self._free = clock, free or _disk
         self._kind = choose_sandbox(options.sandbox).kind
-        self._who = Eligibility(home, store, sandboxed=self._kind != "none")
+        self._who = self._eligibility()
         self._left_out: tuple[str, ...] = ()
         self._tried = False
 
@@ -130,10 +136,10 @@ class Engine:
     def step(self) -> Waiting | None:
         """Plays the open round, or the next; or says why none is played. Raises what somebody can put right."""
         self._tried = False
-        if not self._home.ladder.exists():
-            begin_ladder(self._home, *house_bots(self._home), self._kind)
-        check_ladder(self._home, load_definition(self._home.definition))
-        with Store.write(self._home.ladder) as ladder:
+        if not self.path.exists():
+            begin(*self._house(), self.path, self._kind, {})
+        check_same_file(self._home, self.path, self._definition())
+        with Store.write(self.path) as ladder:
             league = read_league(ladder)
             most = self._options.until
             if most and closed_rounds(league) >= most:
@@ -157,14 +163,35 @@ class Engine:
                 league, lines = with_open_round(ladder, league, definition, roster)
             except ScheduleError as error:  # such as two bots of one owner and nobody else
                 return Waiting(f"A round cannot begin: {error}.")
-            if fresh:
-                self._store.tell("round_began", repr(self._clock()))
+            self._note_begin(len(rounds_of(league)))
             for line in lines:
                 _log.log(NOTICE, "%s", sanitize(line, 400))
             self._tell(None)
             self._tried = True
             self._play(ladder, league, roster)
         return None
+
+    # Which ladder.
+
+    @property
+    def path(self) -> Path:
+        """The file of the ladder."""
+        return self._home.ladder
+
+    def _definition(self) -> Definition:
+        """Its definition as it is now. Raises ``DefinitionError``."""
+        return load_definition(self._home.definition)
+
+    def _house(self) -> tuple[Definition, Roster]:
+        """The same, with its house bots. Raises ``ProblemsError``."""
+        return house_bots(self._home)
+
+    def _eligibility(self) -> Eligibility:
+        return Eligibility(self._home, self._store, sandboxed=self._kind != "none")
+
+    def _runner(self, ladder: Store, league: League, plan: LeaguePlan) -> Runner:
+        """Plays the open round."""
+        return Runner(ladder, league, plan, RoundLog(), self._options.workers, self._options.cluster)
 
     # Who plays.
 
@@ -185,10 +212,12 @@ class Engine:
     def _bots_of_open_round(self, league: League) -> tuple[Definition, Roster]:
         if self._kind == "none":
             playing = set((open_round(league) or {"bots": ()})["bots"])
-            with Store.read(self._home.ladder) as reader:
+            with Store.read(self.path) as reader:
                 gone = _gone(reader)
             strangers = [
-                one.key for one in league.entrants if one.submitted and one.key in playing and not gone[one.key]
+                one.key
+                for one in league.entrants
+                if one.submitted and not one.remote and one.key in playing and not gone[one.key]
             ]
             if strangers:
                 raise LeagueError(
@@ -223,18 +252,24 @@ class Engine:
         if (waiting := self._disk_waits()) is not None:
             return waiting
         host = load_definition(self._home.definition).host_section
-        began, now = self._store.setting("round_began"), self._clock()
+        began, now = self._store.setting(f"{self.said}round_began"), self._clock()
         if host.every_s and began and rounds_of(league):
             until = min(float(began), now) + host.every_s
             if now < until:
                 return Waiting(f"The next round begins at {_clock_time(until)}.", until)
         return None
 
+    def _note_begin(self, number: int) -> None:
+        """Notes when a round began, once: that decides when the next one may, also if we were killed before it could be noted."""
+        if self._store.setting(f"{self.said}round_noted") != str(number):
+            self._store.tell(f"{self.said}round_began", repr(self._clock()))
+            self._store.tell(f"{self.said}round_noted", str(number))
+
     # Waiting.
 
     def _wait(self, waiting: Waiting, failures: int) -> None:
         """Waits until what decides has changed, or for a while: longer and longer where playing itself has failed."""
-        known = self._store.setting("engine_fault") if waiting.fault else self._store.setting("engine_line")
+        known = self._store.setting(f"{self.said}engine_{'fault' if waiting.fault else 'line'}")
         if known != waiting.line:
             _log.log(logging.WARNING if waiting.fault else NOTICE, "%s", sanitize(waiting.line, 600))
         self._tell(waiting)
@@ -251,12 +286,12 @@ class Engine:
     def _tell(self, waiting: Waiting | None) -> None:
         """Tells the site what is waited for. What has to be put right names files of this machine: that is for the organiser alone."""
         line = "" if waiting is None else _FAULT if waiting.fault else waiting.line
-        self._store.tell("engine_line", line)
-        self._store.tell("engine_fault", waiting.line if waiting is not None and waiting.fault else "")
+        self._store.tell(f"{self.said}engine_line", line)
+        self._store.tell(f"{self.said}engine_fault", waiting.line if waiting is not None and waiting.fault else "")
 
     def _changes(self) -> Sequence[object]:
         """What is another value when somebody has written to the store, the definition or the ladder: cheap, so looked at often."""
-        ladder = self._home.ladder
+        ladder = self.path
         paths = (self._home.definition, ladder, ladder.with_name(ladder.name + "-wal"))
         return (self._store.change(), *map(_state, paths))
 
@@ -264,7 +299,7 @@ class Engine:
         """What decides whether a round may begin, and with whom."""
         ladder: object
         try:
-            with Store.read(self._home.ladder) as reader:
+            with Store.read(self.path) as reader:
                 facts = reader.league()
                 ladder = (facts.get("paused"), facts.get("frozen"), facts["state"], _gone(reader))
         except StoreError as error:  # it cannot be read: another error is a change too
@@ -277,8 +312,8 @@ class Engine:
         """Plays the open round to its end and closes it, unless it is stopped."""
         while True:
             here = present(league, roster)
-            plan, _ = plan_of_round(ladder, here, self._home.ladder.with_suffix(".logs"), self._kind)
-            runner = Runner(ladder, here, plan, _RoundLog(), self._options.workers, self._options.cluster)
+            plan, _ = plan_of_round(ladder, here, self.path.with_suffix(".logs"), self._kind)
+            runner = self._runner(ladder, here, plan)
             with self._watched(runner, league, _gone(ladder)):
                 outcome = runner.run()
             if not outcome.open:
@@ -324,7 +359,7 @@ class Engine:
             watching.join()
 
 
-class _RoundLog(LeagueObserver):
+class RoundLog(LeagueObserver):
     """Writes what happens in a round into the log: what concerns everybody for the terminal too."""
 
     def __init__(self) -> None:
@@ -352,10 +387,15 @@ class _RoundLog(LeagueObserver):
 
 def check_ladder(home: HostHome, definition: Definition) -> None:
     """Raises ``LeagueError`` if the host has a ladder already, and that is of another definition."""
-    if home.ladder.exists():
-        with Store.read(home.ladder) as reader:
+    check_same_file(home, home.ladder, definition)
+
+
+def check_same_file(home: HostHome, path: Path, definition: Definition) -> None:
+    """The same of any ladder of a host."""
+    if path.exists():
+        with Store.read(path) as reader:
             league = read_league(reader)
-        check_same_ladder(home.ladder, league, definition, f"move {home.folder} away to begin another")
+        check_same_ladder(path, league, definition, f"move {home.folder} away to begin another")
 
 
 def rounds_closed(home: HostHome) -> int:

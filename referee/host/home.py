@@ -29,6 +29,16 @@ class HostHome:
         """The ladder itself: written by the engine alone."""
         return self.folder / "ladder.sqlite"
 
+    @property
+    def ladder_logs(self) -> Path:
+        """What bots print while they play."""
+        return self.ladder.with_suffix(".logs")
+
+    @property
+    def remote(self) -> Path:
+        """The board of remote bots: written by the process that plays it."""
+        return self.folder / "remote.sqlite"
+
     def archive(self, digest: str) -> Path:
         """What was handed in, as it came; ``digest`` is its SHA-256. It is there before the store knows of it."""
         return self.folder / "uploads" / f"{digest}.zip"
@@ -48,7 +58,7 @@ class HostHome:
         return self.folder / "cache" / program
 
     def log(self, part: str) -> Path:
-        """What a part of the host (``web``, ``engine``, ``jobs``) writes."""
+        """What a part of the host (``web``, ``engine``, ``jobs``, ``remote``) writes."""
         return self.folder / "logs" / f"{part}.log"
 
     def make(self) -> None:

@@ -203,6 +203,9 @@ class JobWork:
         self._stage("check")
         self._examine(definition, source, sandbox)
         _flush(self._folder)
+        return self._passed(host)
+
+    def _passed(self, host: HostSection) -> JobOutcome:
         if host.enter == "approval":
             sentence = "It keeps the rules, and plays as soon as the organiser lets it in."
             return self._of(VersionState.APPROVAL, sentence, log=self._log)
@@ -283,13 +286,19 @@ class JobWork:
     def _examine(self, definition: Definition, source: BotSource, sandbox: SandboxKind) -> None:
         """Checks the bot under the ladder's rules. Raises ``Refusal`` with the findings if it does not conform."""
         source = replace(source, name=self._job.bot)
-        plan = replace(tournament_plan(definition, source, self._findings), seconds=self._seconds, sandbox=sandbox)
+        plan = tournament_plan(definition, source, self._findings)
+        self._judge(definition, replace(plan, seconds=self._seconds, sandbox=sandbox))
+
+    def _judge(self, definition: Definition, plan: Plan) -> None:
+        """Carries a check out. Raises ``Refusal`` with the findings if the bot does not conform."""
         options = tournament_options(definition)
         report = None
         for seed in SEEDS:
             if report is not None:
                 self._stage("check again")
-            report = self._check(replace(plan, seed=seed), Outputs(self._findings, command=".", options=options))
+            report = self._check(
+                self._ready(replace(plan, seed=seed)), Outputs(self._findings, command=".", options=options)
+            )
             if not may_be_chance(report.run):
                 break
         if report is None or report.exit_code is CheckExit.CONFORMS:
@@ -302,6 +311,10 @@ class JobWork:
             raise RuntimeError(f"the check ended with {report.exit_code!r}")
         findings = self._write_findings(run)
         raise Refusal(_verdict(report.exit_code, run, findings), findings=findings)
+
+    def _ready(self, plan: Plan) -> Plan:
+        """The plan of one check, a moment before it begins."""
+        return plan
 
     def _portable(self, run: dict[str, Any], replay: str) -> dict[str, Any]:
         """The part of a report on one bot without places of this machine: files by their names, the bot's folder as ``bot``."""
@@ -517,8 +530,8 @@ def _end_of(path: Path) -> str:
         return ""
 
 
-def main(words: Sequence[str]) -> JobExit:
-    """The process of a job: as polite to the games as can be, and gone with whoever started it."""
+def main(words: Sequence[str], work: type[JobWork] = JobWork) -> JobExit:
+    """The process of a job: as polite to the games as can be, and gone with whoever started it. ``work``: what is done there."""
     definition, folder, number, attempt, parent, *times = words
     seconds, lease, pause = map(float, times)
     end_with_parent(int(parent))
@@ -529,7 +542,7 @@ def main(words: Sequence[str]) -> JobExit:
         if job.state is not JobState.RUNNING or job.attempt != int(attempt):
             return JobExit.LOST
         try:
-            JobWork(home, store, job, seconds=seconds, lease=lease).do()
+            work(home, store, job, seconds=seconds, lease=lease).do()
         except JobLostError:
             return JobExit.LOST
         except Exception as error:  # noqa: BLE001  # whatever it is, it must never pass for a verdict

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import ClassVar, Final
 
 from referee.host.backup import BACKUP_WORK
 from referee.host.home import HostHome
@@ -126,7 +126,9 @@ def _alone(home: HostHome) -> Iterator[None]:
 
 
 class JobLane:
-    """Does one job after another."""
+    """Does one job after another. ``program``: the module that does one, in a process of its own."""
+
+    program: ClassVar[str] = "referee.host.job"
 
     def __init__(self, home: HostHome, store: HostStore, stop: threading.Event, options: JobOptions) -> None:
         self._home, self._store, self._stop, self._options = home, store, stop, options
@@ -155,6 +157,9 @@ class JobLane:
             self._told_of_room = True
             return None
         self._told_of_room = False
+        return self._lease()
+
+    def _lease(self) -> Job | None:
         return self._store.lease(time.time(), self._options.lease)
 
     def _do(self, job: Job) -> None:
@@ -183,7 +188,7 @@ class JobLane:
         words = (self._home.definition, self._home.folder, job.id, job.attempt, os.getpid())
         times = (self._options.check_seconds, self._options.lease, self._options.pause)
         return subprocess.Popen(  # noqa: S603  # ourselves
-            [sys.executable, "-m", "referee.host.job", *map(str, (*words, *times))],
+            [sys.executable, "-m", self.program, *map(str, (*words, *times))],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             env={**os.environ, "TMPDIR": str(place)},

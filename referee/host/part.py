@@ -16,8 +16,8 @@ from typing import Final
 
 from referee.host.home import HostHome
 
-PARTS: Final = ("web", "engine", "jobs")
-"""The parts of a host, each a process."""
+PARTS: Final = ("web", "engine", "jobs", "remote")
+"""The parts of a host, each a process. The last is for hosts that have a door for remote bots."""
 
 ORPHAN_SECONDS: Final = 5.0
 """So long a part has for a clean end when its supervisor is gone."""
@@ -58,6 +58,10 @@ def _serving(name: str, options: dict[str, object]) -> Callable[[HostHome, threa
     from referee.host.engine import EngineOptions, play
 
     made = EngineOptions(**options)  # type: ignore[arg-type]  # our own supervisor wrote it
+    if name == "remote":
+        from referee.host.remote_engine import play_remote
+
+        return lambda home, stop: play_remote(home, stop, made)
     return lambda home, stop: play(home, stop, made)
 
 

@@ -9,9 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
 
-from referee.host.engine import begin_ladder, check_ladder
+from referee.host.certificate import certificate_of
+from referee.host.door import check_door
+from referee.host.engine import begin_ladder, check_ladder, check_same_file
 from referee.host.entering import house_bots
 from referee.host.home import HostHome
+from referee.host.remote_ladder import remote_definition
 from referee.host.store import HostStore
 from referee.league.definition.definition import Definition, DefinitionError, load_definition
 from referee.league.league import LeagueError
@@ -57,7 +60,7 @@ def site_url(definition: Definition, address: str) -> str:
     if section.url:
         return section.url.rstrip("/")
     host, _, port = address.rpartition(":")
-    return f"http://{_EVERYWHERE.get(host, host)}:{port}"
+    return f"{'https' if section.speaks_https else 'http'}://{_EVERYWHERE.get(host, host)}:{port}"
 
 
 def prepare(file: Path, sandbox: Policy) -> Prepared:
@@ -69,10 +72,14 @@ def prepare(file: Path, sandbox: Policy) -> Prepared:
     definition = definition_of(file)
     home = HostHome.beside(file.absolute())
     check_address(definition.host_section.address, f"{file}: [host] address")
+    certificate_of(definition, [])
+    check_door(definition, file)
     choice = choose_sandbox(sandbox)
     definition, house = house_bots(home)
     room_for(definition, house.entrants)
     check_ladder(home, definition)
+    if definition.host_section.remote is not None:
+        check_same_file(home, home.remote, remote_definition(definition))
     line = ""
     if choice.kind == "none":
         line = f"{choice.line} So the house bots play alone, and nothing is taken in" + (
@@ -82,7 +89,7 @@ def prepare(file: Path, sandbox: Policy) -> Prepared:
         organisers = [one.organiser for one in store.owners()] + [one.organiser for one in store.invitations()]
         store.tell("sandbox", "" if choice.kind == "none" else choice.kind)
         store.tell("sandbox_line", line)
-        for key in ("address", "engine_line", "engine_fault"):
+        for key in ("address", "engine_line", "engine_fault", "remote_engine_line", "remote_engine_fault"):
             store.tell(key, "")
     if not home.ladder.exists():
         begin_ladder(home, definition, house, choice.kind)

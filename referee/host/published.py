@@ -27,9 +27,13 @@ _CHUNK: Final = 1 << 20
 
 @contextmanager
 def fetched_export(
-    url: str, got: Callable[[int, int], None] = lambda _, __: None, client: HostClient | None = None
+    url: str,
+    got: Callable[[int, int], None] = lambda _, __: None,
+    client: HostClient | None = None,
+    *,
+    remote: bool = False,
 ) -> Iterator[Path]:
-    """A folder with the export of a host's closed rounds, while the body runs.
+    """A folder with the export of a host's closed rounds, while the body runs; ``remote``: of its board of remote bots.
 
     ``got`` is told how many bytes have come, and of how many (0 = unknown). No token is sent, so it may also travel in the open.
     Raises ``HostRequestError``, also for an archive that is none of an export; ``OSError`` where our disk does not take it.
@@ -37,7 +41,7 @@ def fetched_export(
     address = HostAddress.parse(url)
     with TemporaryDirectory(prefix="referee-export-") as work, client or HostClient(address, insecure=True) as host:
         archive, folder = Path(work) / "export.zip", Path(work) / "export"
-        host.export(archive, got)
+        host.export(archive, got, remote=remote)
         folder.mkdir()
         try:
             _unpack(archive, folder)

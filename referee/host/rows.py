@@ -68,7 +68,8 @@ class Version:
     """A version of a bot as it was handed in, with the name of the bot and its owner.
 
     ``name``: what its bot.toml calls it; ``archive``: SHA-256 of the archive; ``digest``: that of its files, once they are
-    unpacked and built; ``reason``: why it was refused or withdrawn.
+    unpacked and built; ``reason``: why it was refused or withdrawn; ``public``: whether everybody may have the archive, once it is
+    accepted. Of a remote bot there are no files: ``name`` is the version as it was declared.
     """
 
     id: int
@@ -80,6 +81,8 @@ class Version:
     created: float
     state: VersionState
     reason: str
+    public: bool
+    remote: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +106,36 @@ class Job:
     sentence: str
     findings: list[dict[str, Any]]
     log: str
+
+
+@dataclass(frozen=True, slots=True)
+class BotCall:
+    """What a remote bot is called for: a check, or a round. ``sessions``: address and token of each process of it that is to dial in."""
+
+    what: str
+    sessions: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteBot:
+    """A remote bot where it is connected: in a version (its number), as it is ``declared``, with the state of that.
+
+    ``session``: which connection, a text that its program has drawn; ``seen``: when it was last heard of; ``absences``: how
+    often in a row it was called and did not play; ``rests``: it is not called before then; ``line``: what its author is to be
+    told. Times are seconds since 1970.
+    """
+
+    bot: str
+    owner: str
+    version: int
+    declared: str
+    state: VersionState
+    session: str
+    seen: float
+    absences: int
+    rests: float
+    call: BotCall | None
+    line: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,20 @@ CREATE TABLE setting (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT
 _GIVEN_BACK: Final = "ALTER TABLE job ADD COLUMN given_back INTEGER NOT NULL DEFAULT 0"
 """How often a job was given back by a host that was stopped: those attempts do not count."""
 
-MIGRATIONS: Final[tuple[str, ...]] = (SCHEMA, _GIVEN_BACK)
+_PUBLIC: Final = "ALTER TABLE version ADD COLUMN public INTEGER NOT NULL DEFAULT 0"
+"""Whether everybody may have its archive: that of the time when it was handed in."""
+
+_REMOTE: Final = """
+ALTER TABLE bot ADD COLUMN remote INTEGER NOT NULL DEFAULT 0;
+CREATE TABLE connection (
+    bot_id INTEGER PRIMARY KEY REFERENCES bot (id), version_id INTEGER NOT NULL REFERENCES version (id),
+    session TEXT NOT NULL, seen REAL NOT NULL, absences INTEGER NOT NULL DEFAULT 0, rests REAL NOT NULL DEFAULT 0,
+    call TEXT NOT NULL DEFAULT '', line TEXT NOT NULL DEFAULT ''
+) STRICT
+"""
+"""Remote bots, and where each is connected: by which session, in which version, when it was last heard of, and what it is called for."""
+
+MIGRATIONS: Final[tuple[str, ...]] = (SCHEMA, _GIVEN_BACK, _PUBLIC, _REMOTE)
 """What brings a store from version n to n + 1, at place n. Entries are added, never changed."""
 
 

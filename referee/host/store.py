@@ -10,15 +10,27 @@ import os
 import secrets
 import sqlite3
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, Self
 
-from referee.host.rows import AuditRow, Entered, Invitation, Job, JobState, Owner, Token, Version, VersionState
+from referee.host.rows import (
+    AuditRow,
+    BotCall,
+    Entered,
+    Invitation,
+    Job,
+    JobState,
+    Owner,
+    RemoteBot,
+    Token,
+    Version,
+    VersionState,
+)
 from referee.host.schema import HostStoreError, migrate
-from referee.league.definition.names import NAME_ALLOWED, is_name, is_readable
+from referee.league.definition.names import NAME_ALLOWED, VERSION_ALLOWED, is_name, is_readable, is_version
 
 MOST_ATTEMPTS: Final = 3
 """A job that died so often is given up. That is our fault, and says nothing of the bot."""
@@ -33,6 +45,14 @@ LOG_BYTES: Final = 16_384
 
 _FAILED: Final = f"The host failed {MOST_ATTEMPTS} times at this, which says nothing of the bot; the organiser can see why, and have it done again."
 
+PRESENT_SECONDS: Final = 60.0
+"""A remote bot is taken to be there for so long after it was last heard of. It asks three times as often."""
+
+SHORTEST_REST: Final = 60.0
+"""So many seconds a remote bot rests that was called and did not play; twice as many each further time, up to ``LONGEST_REST``."""
+
+LONGEST_REST: Final = 3600.0
+
 LONGEST_REASON: Final = 300
 """Characters of the reason for which an organiser refuses, withdraws or blocks."""
 
@@ -45,8 +65,16 @@ SELECT j.id, j.version_id, b.name, o.name, o.id, j.state, j.stage, j.attempt, j.
 FROM job j JOIN version v ON v.id = j.version_id JOIN bot b ON b.id = v.bot_id JOIN owner o ON o.id = b.owner_id
 """
 _VERSIONS: Final = """
-SELECT v.id, b.name, o.name, v.name, v.archive, v.digest, v.created, v.state, v.reason
+SELECT v.id, b.name, o.name, v.name, v.archive, v.digest, v.created, v.state, v.reason,
+    v.public, b.remote
 FROM version v JOIN bot b ON b.id = v.bot_id JOIN owner o ON o.id = b.owner_id
+"""
+
+
+_CONNECTIONS: Final = """
+SELECT b.name, o.name, v.id, v.name, v.state, c.session, c.seen, c.absences, c.rests, c.call, c.line
+FROM connection c JOIN bot b ON b.id = c.bot_id JOIN owner o ON o.id = b.owner_id JOIN version v ON v.id = c.version_id
+WHERE b.retired IS NULL AND o.blocked IS NULL
 """
 
 
@@ -252,19 +280,28 @@ class HostStore:
     # Bots, versions, jobs.
 
     def hand_in(
-        self, owner: Owner, bot: str, archive: str, now: float, *, most_bots: int, taken: Sequence[str] = ()
+        self,
+        owner: Owner,
+        bot: str,
+        archive: str,
+        now: float,
+        *,
+        most_bots: int,
+        taken: Sequence[str] = (),
+        public: bool = False,
     ) -> Job:
         """Takes a version of a bot in, and makes the job for it. The archive itself is in its place already.
 
         ``archive``: SHA-256 of it; what an owner has handed in already as the newest version is recognised, and its job
-        returned. ``taken``: names that nobody may use, such as those of house bots. Raises ``NotAllowedError``.
+        returned. ``taken``: names that nobody may use, such as those of house bots; ``public``: everybody may have the archive of the new
+        version, if it is accepted. Raises ``NotAllowedError``.
         """
         if not is_name(bot):
             raise NotAllowedError(409, f"The name of a bot is {NAME_ALLOWED}.")
         with self._write() as db:
             if owner.blocked:
                 raise NotAllowedError(403, f"The organiser has blocked {owner.name}: {owner.blocked}.")
-            number = self._bot_of(db, owner, bot, now, most_bots, taken)
+            number = self._bot_of(db, owner, bot, now, most_bots, taken, remote=False)
             db.execute("UPDATE bot SET retired = NULL WHERE id = ?", (number,))
             newest = db.execute(
                 "SELECT v.archive, v.state, max(j.id) FROM version v JOIN job j ON j.version_id = v.id "
@@ -275,8 +312,9 @@ class HostStore:
                 return self.job(newest[2])
             self._check_queue(db, owner.id)
             version = db.execute(
-                "INSERT INTO version (bot_id, name, archive, digest, created, state, reason) VALUES (?, '', ?, '', ?, 'waiting', '')",
-                (number, archive, now),
+                "INSERT INTO version (bot_id, name, archive, digest, created, state, reason, public) "
+                "VALUES (?, '', ?, '', ?, 'waiting', '', ?)",
+                (number, archive, now, public),
             ).lastrowid
             self._note(db, now, owner.name, "handed in", f"{bot}, version {version}")
             return self.job(self._add_job(db, int(version or 0), now))
@@ -296,30 +334,44 @@ class HostStore:
             raise NotAllowedError(429, "Too many versions wait at the moment; try again in a few minutes.")
 
     def _bot_of(
-        self, db: sqlite3.Connection, owner: Owner, bot: str, now: float, most: int, taken: Sequence[str]
+        self,
+        db: sqlite3.Connection,
+        owner: Owner,
+        bot: str,
+        now: float,
+        most: int,
+        taken: Sequence[str],
+        *,
+        remote: bool,
     ) -> int:
-        """The number of a bot of an owner, made if it is new."""
-        found = db.execute("SELECT id, owner_id, retired FROM bot WHERE folded = ?", (bot.casefold(),)).fetchone()
+        """The number of a bot of an owner, made if it is new. ``remote``: whether it runs on its author's machine."""
+        found = db.execute(
+            "SELECT id, owner_id, retired, remote FROM bot WHERE folded = ?", (bot.casefold(),)
+        ).fetchone()
         if (found is not None and found[1] != owner.id) or bot.casefold() in {name.casefold() for name in taken}:
             raise NotAllowedError(
                 409, f"There is a bot called {bot} already, and it is not yours; give yours another name."
             )
+        if found is not None and bool(found[3]) is not remote:
+            kind = "runs on your own machine" if found[3] else "was handed in"
+            raise NotAllowedError(409, f"Your bot {bot} {kind}; give this one another name.")
         if found is None or found[2] is not None:
             active = db.execute(
-                "SELECT name FROM bot WHERE owner_id = ? AND retired IS NULL ORDER BY id", (owner.id,)
+                "SELECT name FROM bot WHERE owner_id = ? AND retired IS NULL AND remote = ? ORDER BY id",
+                (owner.id, remote),
             ).fetchall()
             if len(active) >= most:
                 names = ", ".join(name for (name,) in active)
                 many = "one bot" if most == 1 else f"{most} bots"
                 raise NotAllowedError(
                     409,
-                    f"An owner has {many} here, and you have {names}; hand it in under that name, or retire one first.",
+                    f"An owner has {many} on this board, and you have {names}; hand it in under that name, or retire one first.",
                 )
         if found is not None:
             return int(found[0])
         made = db.execute(
-            "INSERT INTO bot (owner_id, name, folded, created) VALUES (?, ?, ?, ?)",
-            (owner.id, bot, bot.casefold(), now),
+            "INSERT INTO bot (owner_id, name, folded, created, remote) VALUES (?, ?, ?, ?, ?)",
+            (owner.id, bot, bot.casefold(), now, remote),
         )
         return int(made.lastrowid or 0)
 
@@ -359,17 +411,21 @@ class HostStore:
             raise NotAllowedError(404, "There is no such job.")
         return _job(rows[0])
 
-    def jobs(self, *, owner: int | None = None, state: JobState | None = None, most: int = 100) -> list[Job]:
-        """Jobs, the newest first: all, or those of an owner, or in a state."""
-        rows = self._rows(
-            f"{_JOBS} WHERE (? IS NULL OR o.id = ?) AND (? IS NULL OR j.state = ?) ORDER BY j.id DESC LIMIT ?",
-            owner,
-            owner,
-            state,
-            state,
-            most,
-        )
+    def jobs(
+        self, *, owner: int | None = None, bot: str | None = None, state: JobState | None = None, most: int = 100
+    ) -> list[Job]:
+        """Jobs, the newest first: all, or those of an owner, or of a bot, or in a state."""
+        folded = None if bot is None else bot.casefold()
+        asked = ((owner, "o.id"), (folded, "b.folded"), (state, "j.state"))
+        where = " AND ".join(f"(? IS NULL OR {column} = ?)" for _, column in asked)
+        values = [value for value, _ in asked for _ in range(2)]
+        rows = self._rows(f"{_JOBS} WHERE {where} ORDER BY j.id DESC LIMIT ?", *values, most)
         return [_job(row) for row in rows]
+
+    def newest_job(self, version: int) -> Job | None:
+        """The newest job of a version."""
+        rows = self._rows(f"{_JOBS} WHERE j.version_id = ? ORDER BY j.id DESC LIMIT 1", version)
+        return _job(rows[0]) if rows else None
 
     def count_jobs(self, state: JobState) -> int:
         """How many jobs are in a state."""
@@ -377,19 +433,28 @@ class HostStore:
 
     def before(self, job: int) -> int:
         """How many jobs have to be done before this one."""
-        rows = self._rows("SELECT count(*) FROM job WHERE state IN ('waiting', 'running') AND id < ?", job)
+        rows = self._rows(
+            "SELECT count(*) FROM job j JOIN version v ON v.id = j.version_id JOIN bot b ON b.id = v.bot_id "
+            "WHERE j.state IN ('waiting', 'running') AND j.id < ? AND b.remote = (SELECT b.remote FROM job j "
+            "JOIN version v ON v.id = j.version_id JOIN bot b ON b.id = v.bot_id WHERE j.id = ?)",
+            job,
+            job,
+        )
         return int(rows[0][0])
 
-    def lease(self, now: float, seconds: float) -> Job | None:
+    def lease(self, now: float, seconds: float, *, remote: bool = False) -> Job | None:
         """Takes the next job that waits, or whose worker is gone, for so many seconds; ``None`` if there is none.
 
-        A job that was taken ``MOST_ATTEMPTS`` times and never ended is given up.
+        ``remote``: of those of remote bots that are there now, else of all others. A job that was taken ``MOST_ATTEMPTS`` times
+        and never ended is given up.
         """
         with self._write() as db:
             for number, attempt in db.execute(
                 "SELECT id, attempt - given_back FROM job WHERE (state = 'waiting' OR (state = 'running' AND lease < ?)) "
-                "AND version_id IN (SELECT id FROM version WHERE state = 'waiting') ORDER BY id",
-                (now,),
+                "AND version_id IN (SELECT v.id FROM version v JOIN bot b ON b.id = v.bot_id WHERE v.state = 'waiting' "
+                "AND b.remote = ? AND (NOT b.remote OR (b.retired IS NULL AND v.id IN "
+                "(SELECT version_id FROM connection WHERE seen >= ? AND rests <= ?)))) ORDER BY id",
+                (now, remote, now - PRESENT_SECONDS, now),
             ).fetchall():
                 if attempt >= MOST_ATTEMPTS:
                     self._fail(db, number, _FAILED, now)
@@ -429,10 +494,14 @@ class HostStore:
                 (job.id, job.attempt),
             )
 
-    def expire_leases(self, now: float) -> None:
-        """Says that nobody is at work: whoever had leased jobs is gone. Those attempts count."""
+    def expire_leases(self, now: float, *, remote: bool = False) -> None:
+        """Says that nobody is at work on the jobs of remote bots, or on all others: whoever had leased them is gone. Those attempts count."""
         with self._write() as db:
-            db.execute("UPDATE job SET lease = ? WHERE state = 'running'", (now - 1,))
+            db.execute(
+                "UPDATE job SET lease = ? WHERE state = 'running' AND version_id IN "
+                "(SELECT v.id FROM version v JOIN bot b ON b.id = v.bot_id WHERE b.remote = ?)",
+                (now - 1, remote),
+            )
 
     def failed(self, job: Job, why: str, now: float, pause: float) -> None:
         """An attempt at a job failed through our fault: it is done again after a pause, in seconds, or given up.
@@ -541,7 +610,7 @@ class HostStore:
         return [(name, bool(retired)) for name, retired in rows]
 
     def entered(self, until: float | None = None) -> list[Entered]:
-        """Who plays in the next round: of each bot that was not retired, the newest version that was accepted.
+        """Who plays in the next round of the ladder: of each bot that was handed in and not retired, the newest version that was accepted.
 
         A bot whose newest one was withdrawn does not play before another one is accepted: the versions before it retired when
         it came. ``until``: of those that were handed in by then.
@@ -549,11 +618,154 @@ class HostStore:
         rows = self._rows(  # the state is that of the newest
             "SELECT b.name, o.name, max(v.id), v.state FROM bot b JOIN owner o ON o.id = b.owner_id JOIN version v "
             "ON v.bot_id = b.id AND v.state IN ('accepted', 'withdrawn') AND (? IS NULL OR v.created <= ?) "
-            "WHERE b.retired IS NULL AND o.blocked IS NULL GROUP BY b.id ORDER BY b.id",
+            "WHERE b.retired IS NULL AND o.blocked IS NULL AND NOT b.remote GROUP BY b.id ORDER BY b.id",
             until,
             until,
         )
         return [Entered(*row) for *row, state in rows if state == VersionState.ACCEPTED]
+
+    # Remote bots.
+
+    def connect(
+        self,
+        owner: Owner,
+        bot: str,
+        declared: str,
+        session: str,
+        now: float,
+        *,
+        most_bots: int,
+        taken: Sequence[str] = (),
+        may_check: Callable[[], None] = lambda: None,
+    ) -> RemoteBot:
+        """A remote bot is there, in the version that it declares; the connection before, if there was one, is over.
+
+        A version that is new, or was refused, is to be checked: ``may_check`` is called before that. ``taken`` as in ``hand_in``.
+        Raises ``NotAllowedError``, and what ``may_check`` raises.
+        """
+        if not is_name(bot):
+            raise NotAllowedError(409, f"The name of a bot is {NAME_ALLOWED}.")
+        if not is_version(declared):
+            raise NotAllowedError(409, f"A version is {VERSION_ALLOWED}.")
+        with self._write() as db:
+            if owner.blocked:
+                raise NotAllowedError(403, f"The organiser has blocked {owner.name}: {owner.blocked}.")
+            number = self._bot_of(db, owner, bot, now, most_bots, taken, remote=True)
+            db.execute("UPDATE bot SET retired = NULL WHERE id = ?", (number,))
+            version = self._declared(db, owner, number, bot, declared, now, may_check)
+            db.execute(
+                "INSERT INTO connection (bot_id, version_id, session, seen) VALUES (?, ?, ?, ?) ON CONFLICT (bot_id) DO UPDATE SET "
+                "absences = CASE WHEN version_id = excluded.version_id THEN absences ELSE 0 END, version_id = excluded.version_id, "
+                "session = excluded.session, seen = excluded.seen, call = '', line = ''",
+                (number, version, session, now),
+            )
+            return self.connection(bot)
+
+    def _declared(
+        self,
+        db: sqlite3.Connection,
+        owner: Owner,
+        number: int,
+        bot: str,
+        declared: str,
+        now: float,
+        may_check: Callable[[], None],
+    ) -> int:
+        """The number of a version of a remote bot, made if it is new; with a job where it has to be checked."""
+        found = db.execute(
+            "SELECT v.id, v.state, v.reason, max(j.id) FROM version v LEFT JOIN job j ON j.version_id = v.id "
+            "WHERE v.bot_id = ? AND v.name = ? GROUP BY v.id ORDER BY v.id DESC LIMIT 1",
+            (number, declared),
+        ).fetchone()
+        if found is not None:
+            version, state, reason, job = found
+            if state == VersionState.WITHDRAWN:
+                raise NotAllowedError(
+                    409, f"Version {declared} of {bot} was withdrawn ({reason}); it does not come back."
+                )
+            if state in (VersionState.ACCEPTED, VersionState.APPROVAL):
+                return int(version)
+            if job is not None and self.job(job).state in (JobState.WAITING, JobState.RUNNING):
+                return int(version)
+        may_check()
+        self._check_queue(db, owner.id)
+        if found is None:
+            made = db.execute(
+                "INSERT INTO version (bot_id, name, archive, digest, created, state, reason) VALUES (?, ?, '', '', ?, 'waiting', '')",
+                (number, declared, now),
+            )
+            version = int(made.lastrowid or 0)
+        else:
+            db.execute("UPDATE version SET state = 'waiting', reason = '' WHERE id = ?", (version,))
+        self._note(db, now, owner.name, "connected", f"{bot} {declared}, version {version}")
+        self._add_job(db, version, now)
+        return int(version)
+
+    def heard(self, owner: Owner, bot: str, session: str, now: float, *, leaves: bool = False) -> RemoteBot:
+        """A remote bot is still there, or leaves. Raises ``NotAllowedError`` where another connection has taken over, or it is retired."""
+        found = next((one for one in self.connections() if one.bot.casefold() == bot.casefold()), None)
+        if found is None or found.owner != owner.name:
+            raise NotAllowedError(404, f"You have no remote bot called {bot} here; connect it, or look at your page.")
+        if found.session != session:
+            raise NotAllowedError(
+                409, f"{found.bot} was connected from elsewhere, or once more; this connection is over."
+            )
+        with self._write() as db:
+            db.execute(
+                "UPDATE connection SET seen = ? WHERE session = ? AND bot_id = (SELECT id FROM bot WHERE folded = ?)",
+                (0.0 if leaves else now, session, bot.casefold()),
+            )
+        return self.connection(bot)
+
+    def connection(self, bot: str) -> RemoteBot:
+        """Where a remote bot is connected, or was. Raises ``NotAllowedError`` if it never was, or was retired."""
+        found = next((one for one in self.connections() if one.bot.casefold() == bot.casefold()), None)
+        if found is None:
+            raise NotAllowedError(404, f"There is no remote bot called {bot} here.")
+        return found
+
+    def connections(self) -> list[RemoteBot]:
+        """All remote bots that were ever connected and are not retired, nor their owners blocked."""
+        return [_connection(row) for row in self._rows(f"{_CONNECTIONS} ORDER BY c.bot_id")]
+
+    def to_be_called(self, now: float) -> list[RemoteBot]:
+        """The remote bots that are there, may play, and do not rest."""
+        return [
+            one
+            for one in self.connections()
+            if one.state is VersionState.ACCEPTED and one.seen >= now - PRESENT_SECONDS and one.rests <= now
+        ]
+
+    def call(self, bot: str, call: BotCall | None, line: str = "") -> None:
+        """Calls a remote bot to dial in, or ends its call; ``line``: what its author is told of that."""
+        said = "" if call is None else json.dumps([call.what, call.sessions])
+        with self._write() as db:
+            db.execute(
+                "UPDATE connection SET call = ?, line = ? WHERE bot_id = (SELECT id FROM bot WHERE folded = ?)",
+                (said, line, bot.casefold()),
+            )
+
+    def end_calls(self) -> None:
+        """Ends the calls of all remote bots."""
+        with self._write() as db:
+            db.execute("UPDATE connection SET call = '' WHERE call != ''")
+
+    def rest(self, bot: str, now: float, line: str) -> None:
+        """A remote bot was called and did not play: its call is over, and the next one comes after a while, longer each time in a row."""
+        with self._write() as db:
+            db.execute(
+                "UPDATE connection SET call = '', line = ?, absences = absences + 1, "
+                "rests = ? + min(? * (1 << min(absences, 10)), ?) WHERE bot_id = (SELECT id FROM bot WHERE folded = ?)",
+                (line, now, SHORTEST_REST, LONGEST_REST, bot.casefold()),
+            )
+
+    def played(self, bot: str) -> None:
+        """A remote bot was called and was there to the end."""
+        with self._write() as db:
+            db.execute(
+                "UPDATE connection SET absences = 0, rests = 0 WHERE bot_id = (SELECT id FROM bot WHERE folded = ?)",
+                (bot.casefold(),),
+            )
 
     # The rest.
 
@@ -651,5 +863,16 @@ def _job(row: Sequence[Any]) -> Job:
 
 def _version(row: Sequence[Any]) -> Version:
     values = list(row)
-    values[7] = VersionState(values[7])
+    values[7], values[9], values[10] = VersionState(values[7]), bool(values[9]), bool(values[10])
     return Version(*values)
+
+
+def _connection(row: Sequence[Any]) -> RemoteBot:
+    values = list(row)
+    values[4] = VersionState(values[4])
+    if values[9]:
+        what, sessions = json.loads(values[9])
+        values[9] = BotCall(what, tuple((address, token) for address, token in sessions))
+    else:
+        values[9] = None
+    return RemoteBot(*values)

@@ -46,12 +46,14 @@ Tell = Callable[[str], None]
 """Shows somebody at the terminal a line."""
 
 
-def commands_of(home: HostHome, options: EngineOptions) -> dict[str, list[str]]:
-    """How each part is started."""
+def commands_of(home: HostHome, options: EngineOptions, *, remote: bool = False) -> dict[str, list[str]]:
+    """How each part is started. ``remote``: with the one for remote bots."""
     base = [sys.executable, "-m", "referee.host.part"]
+    given = {"engine": asdict(options), "remote": {"sandbox": options.sandbox}}
     return {
-        part: [*base, part, str(home.definition), json.dumps(asdict(options) if part == "engine" else {})]
+        part: [*base, part, str(home.definition), json.dumps(given.get(part, {}))]
         for part in PARTS
+        if part != "remote" or remote
     }
 
 

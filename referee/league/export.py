@@ -20,9 +20,10 @@ from referee import __version__
 from referee.league.ladder_history import is_ladder, open_round, sets_of_round
 from referee.league.league import League, LeagueError, read_league
 from referee.league.store import Store, StoreError
-from referee.league.store.export_format import FORMAT, LEAGUE, MANIFEST, ExportManifest, dumped, export_schema
+from referee.league.store.archived_records import archived_in
+from referee.league.store.export_format import FORMAT, LEAGUE, MANIFEST, LadderManifest, dumped, export_schema
 from referee.league.store.json_text import column, read_json
-from referee.league.store.league_facts import LeagueFacts, RoundFacts, public_facts
+from referee.league.store.league_facts import RoundFacts, public_facts
 from referee.umpire.record import canonical
 
 DEFINITION: Final = "definition.toml"
@@ -55,7 +56,7 @@ def write_export(store: Store, league: League, out: Path, more: Mapping[str, str
         for name, data in further.items():
             (folder / name).write_bytes(data)
         digests = {name: hashlib.sha256(data).hexdigest() for name, data in further.items()}
-        _dump(folder / MANIFEST, _manifest(store.league(), rows, digests, out))
+        _dump(folder / MANIFEST, _manifest(store, rows, digests, out))
     return out
 
 
@@ -128,7 +129,9 @@ def _parts(store: Store) -> Iterator[tuple[str, Iterable[Mapping[str, Any]]]]:
     for name, lines in store.parts():
         yield name, lines
         if name == "games":
-            yield "records", ({"number": n, "record": store.record(n)} for n in store.game_numbers())
+            archives = store.archives()
+            kept = (n for n in store.game_numbers() if archived_in(archives, n) is None)
+            yield "records", ({"number": n, "record": store.record(n)} for n in kept)
 
 
 def _write(path: Path, lines: Iterable[Mapping[str, Any]]) -> int:
@@ -144,12 +147,12 @@ def _dump(path: Path, value: object) -> None:
     path.write_bytes(dumped(value))
 
 
-def _manifest(facts: LeagueFacts, rows: dict[str, int], files: Mapping[str, str], out: Path) -> ExportManifest:
-    name = shlex.quote(out.name)
+def _manifest(store: Store, rows: dict[str, int], files: Mapping[str, str], out: Path) -> LadderManifest:
+    facts, name = store.league(), shlex.quote(out.name)
     published = f" --commitment {facts['commitment']}"
     if facts.get("record_root"):
         published += f" --record-root {facts['record_root']}"
-    return {
+    manifest: LadderManifest = {
         "format": FORMAT,
         "league": facts["name"],
         "written_by": __version__,
@@ -158,6 +161,9 @@ def _manifest(facts: LeagueFacts, rows: dict[str, int], files: Mapping[str, str]
         "verify": f"referee verify {name}{published}",
         "rerun": f"referee rerun {name} --bots FOLDER",
     }
+    if archives := store.archives():
+        manifest["archives"] = [{**one, "file": Path(one["file"]).name} for one in archives]
+    return manifest
 
 
 def definition_toml(league: League) -> str:

@@ -95,8 +95,9 @@ def begin(
     schedule = plan(definition.shape(), roster.entrants)
     facts = _facts(definition, roster, schedule, sandbox, revealed)
     facts["tokens"], facts["earlier"] = tokens, list(earlier)
-    with draft_of(path) as draft, Store.create(draft, facts) as store:
-        if not format_of(definition.shape()).endless:  # bots enter a ladder with its rounds
+    endless = format_of(definition.shape()).endless
+    with draft_of(path) as draft, Store.create(draft, facts, shrinks=endless) as store:
+        if not endless:  # bots enter a ladder with its rounds
             store.add_entrants([(entrant.key, about(entrant)) for entrant in roster.entrants])
         add_sets(store, definition.tournament.name, schedule.sets)
         if kept is not None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
+from urllib.parse import quote
 
 from referee import deals
 from referee.league.schedule.schedule import Fixture
@@ -140,3 +141,9 @@ class LeaguePlan:
             "redeal": game.redeal,
             "names": [f"{key} {self.bots[key].version}".strip() for key in game.seats],
         }
+
+
+def log_file(folder: Path, key: str, slot: int = 0) -> Path:
+    """Where in the folder of the logs the output of an entrant's bot goes: no two share a file, whatever they are called."""
+    name = quote(key, safe="@+") + (f"~{slot}" if slot else "")  # no name has a tilde
+    return folder / f"{name}.log"

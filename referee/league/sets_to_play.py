@@ -22,7 +22,7 @@ from referee.statistics.results import GameSet
 from referee.statistics.version_comparison import FIRST_LOOK
 
 # Why a set is void, and why an attempt ended without a game: the sentences that the store keeps, and verification reads. A
-# set is void for one of three reasons, each with traces of its own: so none can be taken out of a league by a word alone.
+# set is void for one of four reasons, each with traces of its own: so none can be taken out of a league by a word alone.
 
 MOST_NO_CONTESTS: Final = 3
 """So many attempts at one game without a result, through no bot's fault, void its set."""
@@ -45,6 +45,11 @@ def withdrawn_from(entrant: str, reason: str) -> str:
 def withdrawn_early(entrant: str, reason: str) -> str:
     """Of a set that was scored, of an entrant that was withdrawn before half of its sets were."""
     return f"{entrant} was withdrawn before half of its sets: {reason}"
+
+
+def away_from(entrant: str, reason: str) -> str:
+    """Of a set of a ladder that was not over when a remote bot was given up for its round: that is a fault on record."""
+    return f"{entrant} was away: {reason}"
 
 
 def never_contested(fixture: str) -> str:

@@ -1,4 +1,4 @@
-"""Where remote bots dial in, and the certificate that they trust: looked at before a league begins.
+"""Where others dial in, and the certificate that they trust: looked at before a league or a host begins.
 
 Whatever is wrong is told in one sentence that names the option, the file and the remedy, as long as nothing was promised to
 anybody: no commitment is printed, no store made.
@@ -11,7 +11,7 @@ import socket
 import ssl
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 LARGEST_PORT: Final = 65535
 LARGEST_FILE: Final = 1 << 20
@@ -25,7 +25,7 @@ _MADE_BY: Final = (
 
 
 class ListenError(OSError):
-    """An address that cannot be listened at, or a certificate that no bot can trust. The message has the remedy."""
+    """An address that cannot be listened at, or a certificate that nobody can trust. The message has the remedy."""
 
 
 def check_address(text: str, option: str = "--listen") -> tuple[str, int]:
@@ -104,12 +104,15 @@ def _shown(text: str, most: int = 250) -> str:
     return clean if len(clean) <= most else f"{clean[: most - 3]}..."
 
 
-def check_certificate(certificate: str, key: str) -> None:
-    """Whether bots can connect with this certificate and its key, two files in PEM form; raises ``ListenError``.
+def check_certificate(
+    certificate: str, key: str, names: tuple[str, str] = ("--tls-cert", "--tls-key"), host: str = ""
+) -> float:
+    """Whether clients can connect with this certificate and its key, two files in PEM form; raises ``ListenError``.
 
-    They are there, readable and sound, they belong together, the certificate is valid today and is one for servers.
+    They are there, readable and sound, they belong together, the certificate is valid today and is one for servers, and if a
+    ``host`` is given, for that one. Returns until when it is valid, in seconds since 1970. ``names``: what errors call the two.
     """
-    told, secret = f"--tls-cert {_shown(certificate)}", f"--tls-key {_shown(key)}"
+    told, secret = f"{names[0]} {_shown(certificate)}", f"{names[1]} {_shown(key)}"
     text = _read(certificate, told, "the certificate")
     if "-----BEGIN CERTIFICATE-----" not in text:
         if _SECRET.search(text):
@@ -134,7 +137,34 @@ def check_certificate(certificate: str, key: str) -> None:
         serving.load_cert_chain(certificate, key)
     except ssl.SSLError as error:
         raise ListenError(_refusal(error, told, secret)) from None
-    _shake_hands(serving, trusting, told)
+    shown = _shake_hands(serving, trusting, told, _shown(certificate))
+    if host:
+        _check_host(serving, trusting, told, shown, host)
+    return float(ssl.cert_time_to_seconds(str(shown["notAfter"])))
+
+
+def check_private(key: str, name: str = "--tls-key") -> None:
+    """Whether a key is nobody else's to read or change; raises ``ListenError``. Its group may read it."""
+    try:
+        mode = Path(key).stat().st_mode
+    except (OSError, ValueError):
+        return  # told by whoever reads it
+    if mode & 0o027:
+        who = "everybody on this machine" if mode & 0o007 else "its whole group"
+        what = "read" if mode & 0o004 else "change" if mode & 0o022 else "use"
+        raise ListenError(f"{name} {_shown(key)}: {who} may {what} this key; close it: chmod g-w,o= {_shown(key)}")
+
+
+def _check_host(serving: ssl.SSLContext, trusting: ssl.SSLContext, told: str, shown: dict[str, Any], host: str) -> None:
+    """One more handshake, of a client that looks at the name as browsers do."""
+    trusting.hostname_checks_common_name = False
+    trusting.check_hostname = True
+    names = [str(value) for kind, value in shown.get("subjectAltName", ()) if kind in ("DNS", "IP Address")]
+    try:
+        _shake_hands(serving, trusting, told, "", host)
+    except (ListenError, ValueError):
+        found = _shown(", ".join(names), 200) if names else "no name at all (subjectAltName is what counts)"
+        raise ListenError(f"{told}: is not for {host}, but for {found}; get one for {host}") from None
 
 
 def _read(file: str, told: str, what: str) -> str:
@@ -180,13 +210,16 @@ def _refusal(error: ssl.SSLError, told: str, secret: str) -> str:
     return f"{secret}: is damaged: what stands between BEGIN and END is not a private key"
 
 
-def _shake_hands(serving: ssl.SSLContext, trusting: ssl.SSLContext, told: str) -> None:
-    """One handshake in memory, with a client that trusts this certificate and nothing else."""
-    trusting.check_hostname = False
+def _shake_hands(
+    serving: ssl.SSLContext, trusting: ssl.SSLContext, told: str, file: str, host: str | None = None
+) -> dict[str, Any]:
+    """One handshake in memory, with a client that trusts this certificate and nothing else; what the client then knows of it."""
+    if host is None:
+        trusting.check_hostname = False
     trusting.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
     to_server, to_client = ssl.MemoryBIO(), ssl.MemoryBIO()
     server = serving.wrap_bio(to_server, to_client, server_side=True)
-    client = trusting.wrap_bio(to_client, to_server)
+    client = trusting.wrap_bio(to_client, to_server, server_hostname=host)
     done: set[ssl.SSLObject] = set()
     try:
         for _ in range(10):
@@ -195,9 +228,9 @@ def _shake_hands(serving: ssl.SSLContext, trusting: ssl.SSLContext, told: str) -
                     side.do_handshake()
                     done.add(side)
             if len(done) == 2:
-                return
+                return dict(client.getpeercert() or {})
     except ssl.SSLCertVerificationError as error:
-        raise ListenError(f"{told}: {_distrust(error, told.partition(' ')[2])}") from None
+        raise ListenError(f"{told}: {_distrust(error, file)}") from None
     except ssl.SSLError as error:
         reason = (error.reason or "no reason given").lower().replace("_", " ")
         raise ListenError(f"{told}: no connection can be made with it ({reason}); make a new one: {_MADE_BY}") from None
@@ -207,9 +240,9 @@ def _shake_hands(serving: ssl.SSLContext, trusting: ssl.SSLContext, told: str) -
 def _distrust(error: ssl.SSLCertVerificationError, file: str) -> str:
     dates = f"openssl x509 -noout -dates -in {file}"
     if error.verify_code == _EXPIRED:
-        return f"has expired, so that no bot would trust it (see {dates}); renew it"
+        return f"has expired, so that nobody would trust it (see {dates}); renew it"
     if error.verify_code == _NOT_YET:
-        return f"is not valid yet, so that no bot would trust it (see {dates}); or is this machine's clock wrong?"
+        return f"is not valid yet, so that nobody would trust it (see {dates}); or is this machine's clock wrong?"
     if error.verify_code == _WRONG_PURPOSE:
         return "is not one for servers (its extended key usage); make one with serverAuth, or without that extension"
-    return f"no bot would trust it ({error.verify_message}); make a new one: {_MADE_BY}"
+    return f"nobody would trust it ({error.verify_message}); make a new one: {_MADE_BY}"

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from referee.league.store import GameRow, Store
+from referee.league.store.archived_records import archived_in
 from referee.report.game_replay import game_replay
 from referee.report.replay_json import replay_json
 from referee.report.report_data import ReportData
@@ -39,7 +40,8 @@ def choose(store: Store, facts: ReportData, wanted: Sequence[int] = (), room: in
         if number in rows:
             reasons.setdefault(number, []).insert(0, "asked for")
     order = [number for number in wanted if number in rows]
-    order += [number for number in _by_weight(facts, reasons) if number not in order]
+    archives = store.archives()  # of these games the records are not at hand
+    order += [n for n in _by_weight(facts, reasons) if n not in order and archived_in(archives, n) is None]
     chosen, used = [], 0
     for number in order:
         game = _shown(store, facts, rows[number], tuple(reasons[number]))

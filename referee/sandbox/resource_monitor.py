@@ -117,7 +117,7 @@ def judge(bot: Monitored, members: Iterable[Process], resident: int) -> KillReas
     if counts_memory(bot) and bot.tree.group is not None and bot.tree.group.was_starved():
         sentence = f"The kernel ended a process of it for want of memory; its limit is {limits.memory_mib} MiB."
         return KillReason(Fault.RESOURCE_MEM, sentence)
-    threads = sum(one.threads for one in alive)
+    threads = sum(one.threads for one in alive) - bot.helpers  # each of these has one
     if threads > TASKS_FACTOR * limits.processes:
         sentence = f"It ran {threads} threads at once; its limit is {TASKS_FACTOR * limits.processes}."
         return KillReason(Fault.RESOURCE_PIDS, sentence)

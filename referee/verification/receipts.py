@@ -16,7 +16,7 @@ from referee import deals
 from referee.league.league import League
 from referee.league.plan import LeaguePlan
 from referee.league.sets_to_play import INTERRUPTED
-from referee.league.store import FixtureRow, GameRow, Source, StoreError
+from referee.league.store import ArchivedError, FixtureRow, GameRow, Source, StoreError
 from referee.umpire.faults import Fault
 from referee.verification.result import Check, Divergence, Findings, shown
 
@@ -108,6 +108,14 @@ def check_receipts(
         yield f"{path.name} has {garbled:,} lines that are no receipts, such as one that a crash has cut short."
 
 
+def _rulings_of(game: GameRow, source: Source) -> Iterator[Mapping[str, Any]]:
+    """What was ruled in a game, as its record has it; of one whose record lies in an archive, as the league has it."""
+    try:
+        yield from source.record(game.number).get("irregular", [])
+    except ArchivedError:
+        yield from (row for row in source.every_ruling() if row["game"] == game.number)
+
+
 class _Holder:
     """The receipts of one entrant."""
 
@@ -192,8 +200,7 @@ class _Holder:
 
     def _never(self, game: GameRow, seat: int, source: Source, counts: dict[str, int]) -> None:
         """A game of which the bot was never told: made up, unless it was lost in it and could not be told."""
-        irregular = source.record(game.number).get("irregular", [])
-        lost = any(entry.get("seat") == seat and entry.get("fault") in _LOST for entry in irregular)
+        lost = any(entry.get("seat") == seat and entry.get("fault") in _LOST for entry in _rulings_of(game, source))
         counts["lost" if lost else "never"] += 1
         if not lost:
             what = f"game of {shown(self._name)} at seat {seat}"

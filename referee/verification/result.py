@@ -38,6 +38,7 @@ class Check(StrEnum):
     FAULTS = "faults"
     CLOCK = "clock"
     EXPORT = "export"
+    ARCHIVE = "archive"
     RECEIPT = "receipt"
     ROOT = "root"
     STANDINGS = "standings"
@@ -98,6 +99,7 @@ class VerificationCounts:
     """Counts while a verification runs."""
 
     games: int = 0
+    archived: int = 0
     superseded: int = 0
     deals: int = 0
     decisions: int = 0
@@ -109,7 +111,8 @@ class VerificationCounts:
 class VerificationResult:
     """The outcome of a verification.
 
-    ``games`` were replayed and judged, ``superseded`` of them being of packs that were dealt anew later; ``deals``,
+    ``games`` were replayed and judged, ``superseded`` of them being of packs that were dealt anew later; ``archived`` were not, for their
+    records lie in archives that were not at hand; ``deals``,
     ``decisions`` and ``rulings`` are what was judged in them. ``unproven`` counts by fault the rulings that rest on the
     referee's clock, or on what it saw of a process: nobody can judge them again. ``findings`` are the first divergences,
     ``divergences`` how many there are in all. ``notes`` are sentences that a reader should know.
@@ -128,6 +131,7 @@ class VerificationResult:
     findings: tuple[Divergence, ...]
     divergences: int
     notes: tuple[str, ...]
+    archived: int = 0
 
     @property
     def ok(self) -> bool:
@@ -142,16 +146,24 @@ class VerificationResult:
     def to_json(self) -> dict[str, Any]:
         """Plain dicts, lists, text and numbers, ready for ``json.dumps``."""
         plain_ = asdict(self)
+        if not self.archived:
+            del plain_["archived"]
         plain_["findings"] = [{**asdict(one), "check": str(one.check)} for one in self.findings]
         return {"ok": self.ok, **plain_, "notes": list(self.notes), "unprovable": self.unprovable}
 
     def __str__(self) -> str:
-        verdict = "everything agrees" if self.ok else _counted(self.divergences, "divergence")
+        agrees = "everything that is here agrees" if self.archived else "everything agrees"
+        verdict = agrees if self.ok else _counted(self.divergences, "divergence")
         counts = (self.games, "game"), (self.deals, "deal"), (self.decisions, "decision"), (self.rulings, "ruling")
         judged = ", ".join(_counted(number, noun) for number, noun in counts)
         lines = [
             _line(f"{self.league}: {verdict}"),
             f"Dealt, replayed and judged again by the second engine: {judged}.",
+            *(
+                [f"Not replayed, for their records lie elsewhere: {_counted(self.archived, 'game')}."]
+                if self.archived
+                else []
+            ),
             self._unproven_line(),
             *(_line(note) for note in self.notes),
         ]

@@ -15,6 +15,7 @@ from referee.league.schedule.schedule import Schedule
 from referee.league.store import Exported, FixtureRow, GameRow, RulingLine, SetRow, Source, StoreError
 from referee.verification.receipts import check_receipts, read_receipts
 from referee.verification.result import Check, Divergence, Findings, VerificationCounts, VerificationResult, shown
+from referee.verification.verify_archives import ArchivedGames, check_result_row, digests_of
 from referee.verification.verify_export import check_export
 from referee.verification.verify_game import Checked, StoredGame, check_game, packs_of
 from referee.verification.verify_history import HistoryCheck, check_entrants, check_facts, played_with
@@ -41,16 +42,17 @@ def verify(
     commitment: str | None = None,
     record_root: str | None = None,
     receipts: Sequence[Path] = (),
+    archives: Sequence[Path] = (),
 ) -> VerificationResult:
     """Verifies the league of a store (or of anything that holds the same facts), also while it is being played.
 
     ``commitment`` and ``record_root`` are what was published elsewhere, if it was: whoever can rewrite a store can make
-    it agree with itself, but not with what others have kept. ``receipts`` are files that bots have kept, one line a game; raises
-    ``StoreError`` if one cannot be read. Never raises for what is wrong with the league.
+    it agree with itself, but not with what others have kept. ``receipts`` are files that bots have kept, one line a game; ``archives``
+    are files that records of old rounds of a ladder lie in. Raises ``StoreError`` if one of these cannot be read. Never raises for what is wrong with the league.
     """
     for path in receipts:
         read_receipts(path, "")
-    work = _Verification(source, progress, commitment, record_root, receipts)
+    work = _Verification(source, progress, commitment, record_root, receipts, digests_of(archives))
     try:
         with source.snapshot():
             work.run()
@@ -84,8 +86,9 @@ class _Verification:
         commitment: str | None,
         record_root: str | None,
         receipts: Sequence[Path],
+        archives: Sequence[tuple[Path, str]],
     ) -> None:
-        self._source, self._progress, self._receipts = source, progress, receipts
+        self._source, self._progress, self._receipts, self._archives = source, progress, receipts, archives
         self._told: list[str] = []
         self._published = commitment, record_root
         self.found, self._tally = Findings(), VerificationCounts()
@@ -105,7 +108,10 @@ class _Verification:
         schedule = check_schedule(source, league, self._sets, _of_present_packs(games, sets), found)
         if schedule is None:
             return
-        counting = self._check_games(league, schedule, games)
+        with ArchivedGames(source, league, self._archives, found) as records:
+            records.check_placed(league, self._sets, games)
+            counting = self._check_games(league, schedule, games, records)
+            self._told += records.notes()
         check_ending(league, schedule, self._sets, counting, found)
         check_sets(league, schedule, sets, counting, found)
         for one in self._misplaced:
@@ -123,7 +129,9 @@ class _Verification:
         for oddity in source.oddities():
             found.add(Divergence(check=Check.STORE, what=source.path.name, says=shown(oddity), should=""))
 
-    def _check_games(self, league: League, schedule: Schedule, games: Sequence[GameRow]) -> list[GameRow]:
+    def _check_games(
+        self, league: League, schedule: Schedule, games: Sequence[GameRow], records: ArchivedGames
+    ) -> list[GameRow]:
         """Verifies every game; returns those that count, with their figures as they should be."""
         planned = {f.id: FixtureRow(f.id, f.set_id, f.rotation, f.seats) for f in schedule.fixtures}
         plan = plan_of(league, Path(), "none")
@@ -132,7 +140,13 @@ class _Verification:
         counting, version = [], played_with(league)
         for done, (row, counts) in enumerate(sort_games(games, planned, sets, self.found), 1):
             try:
-                case = StoredGame(plan, packs, row, planned[row.fixture_id], self._source.record(row.number))
+                fixture, record = planned[row.fixture_id], records.record(row.number)
+                if record is None:
+                    check_result_row(row, fixture, self.found)
+                    self._tally.archived += 1
+                    counting += [row] * counts
+                    continue
+                case = StoredGame(plan, packs, row, fixture, record)
                 own = rulings.get(row.number, None if not counts and row.attempt is None else [])
                 checked = check_game(case, own, lenient=version == "0.1.0", older=version != __version__)
             except _GARBLED as error:
@@ -163,6 +177,7 @@ class _Verification:
             league=league.name if league else self._source.path.name,
             commitment=league.commitment if league else "",
             games=tally.games,
+            archived=tally.archived,
             superseded=tally.superseded,
             deals=tally.deals,
             decisions=tally.decisions,

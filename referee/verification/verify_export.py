@@ -8,6 +8,7 @@ from referee.league.export import DEFINITION, SCHEMA, definition_toml
 from referee.league.ladder_history import is_ladder
 from referee.league.league import League
 from referee.league.store import Exported, GameRow, StoreError
+from referee.league.store.archived_records import archived_in
 from referee.league.store.export_format import MANIFEST, ExportManifest, dumped, export_schema
 from referee.league.store.exported import PARTS
 from referee.verification.result import Check, Findings
@@ -17,7 +18,7 @@ def check_export(source: Exported, league: League, games: Sequence[GameRow], fou
     """The manifest tells of this league; each game has one record, in its order; further files are those that were written."""
     manifest = source.manifest
     places = list(source.record_places())
-    numbers = [game.number for game in games]
+    numbers = [game.number for game in games if archived_in(source.archives(), game.number) is None]
     found.differ(Check.EXPORT, "games of records.jsonl", places if places != numbers else "", "")
     rows = {f"{name}.jsonl": sum(1 for _ in lines) for name, lines in source.parts()} | {"records.jsonl": len(places)}
     for name in (*(f"{part}.jsonl" for part in PARTS), "records.jsonl"):

@@ -16,6 +16,7 @@ from referee.league.schedule.schedule import PlannedSet, Schedule
 from referee.league.sets_to_play import (
     INTERRUPTED,
     MOST_NO_CONTESTS,
+    away_from,
     never_contested,
     withdrawn_early,
     withdrawn_from,
@@ -308,6 +309,9 @@ class HistoryCheck:
             if key in self._gone:
                 yield withdrawn_from(key, self._gone[key])
                 yield withdrawn_early(key, self._gone[key])
+            if is_ladder(self._league) and key in self._entrants and self._entrants[key].get("remote"):
+                told = (row for row in self._faults if (row.entrant, row.fault) == (key, Fault.DISCONNECT))
+                yield from (away_from(key, row.sentence) for row in told)
         for fixture in planned.fixtures:
             if failed.get(fixture.id, 0) >= MOST_NO_CONTESTS:
                 yield never_contested(fixture.id)

@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
@@ -47,11 +48,28 @@ class QuietServer(uvicorn.Server):
         yield
 
 
-def server_of(made: Any, drain_s: int) -> QuietServer:
-    """The server of an ASGI application; when it stops, requests may go on for so many seconds."""
+class _Config(uvicorn.Config):
+    """uvicorn's, with the TLS that we have made ourselves."""
+
+    def __init__(self, made: Any, tls: ssl.SSLContext | None, **more: Any) -> None:
+        super().__init__(made, **more)
+        self._tls = tls
+
+    def load(self) -> None:
+        """Called before the server listens."""
+        super().load()
+        self.ssl = self._tls
+
+
+def server_of(made: Any, drain_s: int, tls: ssl.SSLContext | None = None) -> QuietServer:
+    """The server of an ASGI application, over TLS if there is a context for it.
+
+    When it stops, requests may go on for ``drain_s`` seconds.
+    """
     return QuietServer(
-        uvicorn.Config(
+        _Config(
             made,
+            tls,
             loop="asyncio",
             http=PatientProtocol,
             ws="none",

@@ -25,7 +25,7 @@ from referee.sandbox.command import Command
 from referee.umpire.umpire import Umpire
 from referee.league.play.event_sink import EventSink
 from referee.league.play.leg import Leg
-from referee.league.plan import BotPlan, GamePlan, LeaguePlan
+from referee.league.plan import BotPlan, GamePlan, LeaguePlan, log_file
 from referee.umpire.view import Turn
 from tests.shared import FOLDER as SHARED
 from tests.shared import made_once
@@ -184,7 +184,7 @@ def played(leg: str) -> Findings:
             break
     findings.digests = {key: result_digest(record) for key, record in findings.records.items()}
     for key in plan.bots:
-        log = plan.log_dir / f"{key.replace('#', '-')}.log"
+        log = log_file(plan.log_dir, key)
         findings.logs[key] = log.read_text("utf-8") if log.exists() else ""
     rmtree(plan.log_dir)
     return findings

@@ -7,7 +7,7 @@ with made_site(tmp_path) as at:
 
 import asyncio
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -108,6 +108,50 @@ class MadeSite:
 
     def get(self, path: str, known: Known | None = None, **more: Any) -> httpx.Response:
         return self.ask("GET", path, known, **more)
+
+    def stream(self, path: str, until: bytes, *, last: str = "", meanwhile: Callable[[], None] = lambda: None) -> bytes:
+        """What a stream of events sends until it has sent that; ``last``: the Last-Event-ID of whoever asks.
+
+        ``meanwhile`` is called once while it goes on.
+        """
+        return asyncio.run(self._stream(path, until, last, meanwhile))
+
+    async def _stream(self, path: str, until: bytes, last: str, meanwhile: Callable[[], None]) -> bytes:
+        sent = bytearray()
+        status: list[int] = []
+
+        async def receive() -> Any:
+            return await asyncio.Event().wait()
+
+        async def send(message: Any) -> None:
+            status.extend([message["status"]] if "status" in message else [])
+            if not sent and message.get("body"):
+                await asyncio.to_thread(meanwhile)
+            sent.extend(message.get("body", b""))
+            if until in sent:
+                self.site.stopping.set()
+
+        path, _, query = path.partition("?")
+        headers = [(b"host", b"pitch.test"), *([(b"last-event-id", last.encode())] if last else [])]
+        scope = {
+            "type": "http",
+            "asgi": {"version": "3.0", "spec_version": "2.3"},
+            "http_version": "1.1",
+            "method": "GET",
+            "path": path,
+            "raw_path": b"",
+            "query_string": query.encode(),
+            "scheme": "http",
+            "server": ("pitch.test", 80),
+            "client": ("192.0.2.1", 1),
+            "headers": headers,
+        }
+        try:
+            await self.made(scope, receive, send)
+        finally:
+            self.site.stopping.clear()
+        assert status == [200]
+        return bytes(sent)
 
     def upload(self, known: Known | None, bot: str, body: Any = b"PK-1", **more: Any) -> httpx.Response:
         headers = {"Content-Type": "application/zip", **more.pop("headers", {})}

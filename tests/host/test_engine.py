@@ -11,6 +11,7 @@ import pytest
 from referee.host import engine as engine_module
 from referee.host.engine import Engine, Waiting
 from referee.host.rows import VersionState
+from referee.host.store import HostStore
 from referee.league.ladder import finish, freeze
 from referee.league.league import LeagueError, read_league
 from referee.league.plan import GamePlan
@@ -163,6 +164,34 @@ def test_it_waits_while_it_is_paused_or_the_disk_is_full_or_the_time_has_not_com
         assert engine.step() is None
     hosted.store.close()
     assert len(hosted.rounds()) == 2
+
+
+@pytest.mark.parametrize("key", ["round_began", "round_noted"])
+def test_an_engine_that_was_killed_as_a_round_began_waits_before_the_next_one_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    hosted = Hosted(tmp_path, host=HOST + 'every = "10m"\n')
+    with hosted.store, engine_of(hosted, monkeypatch) as (engine, _):
+        assert engine.step() is None
+        hosted.now += 600
+        tell = HostStore.tell
+
+        def killed(store: HostStore, told: str, value: str) -> None:
+            if told == key:
+                raise InterruptedError("killed")
+            tell(store, told, value)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(HostStore, "tell", killed)
+            with pytest.raises(InterruptedError):
+                engine.step()
+        hosted.now += 60
+        assert engine.step() is None
+        assert len(hosted.rounds()) == 2
+        assert line_of(engine).startswith("The next round begins at")
+        hosted.now += 600
+        assert engine.step() is None
+        assert len(hosted.rounds()) == 3
 
 
 def test_an_open_round_does_not_go_on_into_a_full_disk(hosted: Hosted, monkeypatch: pytest.MonkeyPatch) -> None:

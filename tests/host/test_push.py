@@ -79,6 +79,7 @@ class StandIn:
         self.states, self.status, self.entry = list(states), status, entry
         self.asked = list[str]()
         self.archive = b""
+        self.headers = httpx.Headers()
         self.refusal: httpx.Response | None = None
 
     def __call__(self, request: httpx.Request) -> httpx.Response:
@@ -90,7 +91,7 @@ class StandIn:
         if self.refusal is not None:
             return self.refusal
         if request.url.path.endswith("/versions"):
-            self.archive = request.read()
+            self.archive, self.headers = request.read(), request.headers
             return httpx.Response(self.status, json=self.states.pop(0))
         if request.url.path.endswith("/again"):
             return httpx.Response(201, json=self.states.pop(0))
@@ -418,6 +419,17 @@ def test_a_host_that_is_lost_in_the_middle_leaves_word_where_the_job_is(
 def test_another_version_is_noted(bot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done = push(monkeypatch, StandIn(job(), entry={**ENTRY, "referee": "9.9"}), "mine", *TO, "--no-follow")
     assert "The host runs referee 9.9" in done.stdout
+
+
+@pytest.mark.parametrize("sources", ["public", "private"])
+def test_that_sources_are_public_is_said_before_anything_is_sent(
+    bot: Path, monkeypatch: pytest.MonkeyPatch, sources: str
+) -> None:
+    host = StandIn(job(), entry={**ENTRY, "sources": sources})
+    done = push(monkeypatch, host, "mine", *TO, "--no-follow")
+    assert ("Everybody can download what you send" in done.stdout) == (sources == "public")
+    assert done.stdout.find("Everybody can download") < done.stdout.index("sending   ")
+    assert host.headers["Referee-Sources"] == sources
 
 
 def test_a_check_that_fails_here_sends_nothing(bot: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -175,8 +175,9 @@ def test_names_and_numbers_of_bots_are_bounded(store: HostStore, ann: Owner, bob
             409,
             f"There is a bot called {name} already, and it is not yours; give yours another name.",
         )
-    assert "An owner has one bot here, and you have x; hand it in under that name, or retire one first." in refusal(
-        lambda: hand_in(store, ann, "y", "aaaa")
+    assert (
+        "An owner has one bot on this board, and you have x; hand it in under that name, or retire one first."
+        in refusal(lambda: hand_in(store, ann, "y", "aaaa"))
     )
     assert refusal(lambda: hand_in(store, bob, "../x", "aaaa"))[0] == 409
     store.retire(ann, "X", 20.0)
@@ -312,6 +313,28 @@ def test_who_retired_or_is_blocked_does_not_play(store: HostStore, ann: Owner, b
 def test_others_cannot_look_into_it(tmp_path: Path, store: HostStore) -> None:
     assert store.secret() == store.secret()
     assert all(path.stat().st_mode & 0o077 == 0 for path in tmp_path.iterdir())
+
+
+def test_what_was_handed_in_before_sources_could_be_public_is_private(tmp_path: Path) -> None:
+    path = tmp_path / "old.sqlite"
+    db = sqlite3.connect(path)
+    for statement in MIGRATIONS[:2]:
+        db.executescript(statement)
+    db.execute("PRAGMA user_version = 2")
+    db.execute("INSERT INTO owner (name, folded, created) VALUES ('Ann', 'ann', 1.0)")
+    db.execute("INSERT INTO bot (owner_id, name, folded, created) VALUES (1, 'x', 'x', 1.0)")
+    db.execute(
+        "INSERT INTO version (bot_id, name, archive, digest, created, state, reason) VALUES (1, 'x', 'aa', 'd', 1.0, 'accepted', '')"
+    )
+    db.commit()
+    db.close()
+    with HostStore.open(path) as store:
+        (old,) = store.versions()
+        assert (old.bot, old.archive, old.public) == ("x", "aa", False)
+        (ann,) = store.owners()
+        again = store.hand_in(ann, "x", "bb", 2.0, most_bots=1, public=True)
+        assert [one.public for one in store.versions()] == [True, False]
+        assert store.version(again.version).public
 
 
 def test_a_file_that_is_no_store_is_told(tmp_path: Path) -> None:

@@ -84,7 +84,8 @@ def test_an_archive_that_says_itself_that_it_is_too_large_is_not_read(at: MadeSi
         raise AssertionError("it was read")
         yield b""
 
-    answer = at.upload(ann, "a", never(), headers={"Content-Length": str(MIB + 1)})
+    waits = {"Content-Length": str(MIB + 1), "Expect": "100-continue"}
+    answer = at.upload(ann, "a", never(), headers=waits)
     assert (answer.status_code, "1 MiB" in error(answer)) == (413, True)
 
 
@@ -128,6 +129,35 @@ def test_a_token_of_a_bot_is_good_for_that_bot_alone(at: MadeSite) -> None:
     assert at.get(f"/api/v1/jobs/{job}", ann).status_code == 403
 
 
+def test_a_token_of_a_bot_shows_that_bot_alone(at: MadeSite) -> None:
+    ann = at.owner("ann")
+    with_all = ann.token
+    ann.token = at.store.add_token(ann.owner.id, "ci", at.time, bot="B")
+    assert at.get("/api/v1/me", ann).json()["bots"] == []
+    ann.token = with_all
+    at.upload(ann, "a")
+    at.store.retire(ann.owner, "a", at.time)
+    at.upload(ann, "b", b"PK-2")
+    told = at.get("/api/v1/me", ann).json()
+    assert [one["name"] for one in told["bots"]] == ["a", "b"]
+    assert [one["bot"] for one in told["jobs"]] == ["b", "a"]
+    ann.token = at.store.add_token(ann.owner.id, "ci", at.time, bot="B")
+    told = at.get("/api/v1/me", ann).json()
+    check("Me", told)
+    assert [one["name"] for one in told["bots"]] == ["b"]
+    assert [one["bot"] for one in told["jobs"]] == ["b"]
+
+
+def test_whoever_watches_the_host_is_told_how_many_jobs_wait(at: MadeSite) -> None:
+    ann = at.owner("ann")
+    at.upload(ann, "a")
+    at.upload(ann, "a", b"PK-2")
+    assert at.get("/healthz").json()["waiting"] == 2
+    assert at.store.lease(at.time, 60) is not None
+    answer = at.get("/healthz")
+    assert (answer.status_code, answer.json()["ok"], answer.json()["waiting"]) == (200, True, 1)
+
+
 def test_without_a_sandbox_nothing_is_taken_in(tmp_path: Path) -> None:
     with made_site(tmp_path, sandbox="") as at:
         at.store.set("sandbox_line", "install the package bubblewrap", at.time, by="host")
@@ -166,11 +196,42 @@ def test_doing_a_job_again_is_bounded_as_handing_in_is(tmp_path: Path) -> None:
 def test_who_finds_no_place_has_not_handed_in(tmp_path: Path) -> None:
     with made_site(tmp_path, host="uploads_per_hour = 1") as at:
         ann = at.owner("ann")
-        with at.site.upload_places.place("1"), at.site.upload_places.place("1"):
+        with at.site.limits.upload_places.place("1"), at.site.limits.upload_places.place("1"):
             for _ in range(3):
                 assert "handing in at this moment" in at.upload(ann, "a").json()["error"]
         assert at.upload(ann, "a").status_code == 201
         assert "versions an hour" in at.upload(ann, "a", b"PK-2").json()["error"]
+
+
+def test_sources_are_had_of_accepted_versions_that_were_handed_in_while_they_were_public(tmp_path: Path) -> None:
+    with made_site(tmp_path) as at:
+        ann = at.owner("ann")
+        at.upload(ann, "a b", b"PK-private")
+        at.finish(1, VersionState.ACCEPTED)
+        assert at.get("/api/v1/entry").json()["sources"] == "private"
+        assert "Nobody but the organiser" in at.get("/enter").text
+        assert at.get("/bots/a%20b/sources/1.zip").status_code == 404
+    with made_site(tmp_path, host='sources = "public"') as at:
+        check("Entry", told := at.get("/api/v1/entry").json())
+        assert told["sources"] == "public"
+        assert "can be downloaded by everybody" in at.get("/enter").text
+        assert at.upload(ann, "a b", b"PK-private").status_code == 200  # the same files: what was private stays so
+        answer = at.upload(ann, "a b", b"PK-public", headers={"Referee-Sources": "private"})
+        assert (answer.status_code, "is public now" in error(answer)) == (409, True)
+        assert at.upload(ann, "a b", b"PK-public", headers={"Referee-Sources": "public"}).status_code == 201
+        assert at.get("/bots/a%20b/sources/2.zip").status_code == 404  # it is not accepted yet
+        at.finish(2, VersionState.ACCEPTED)
+        page = at.get("/bots/a%20b").text
+        assert '"/bots/a%20b/sources/2.zip"' in page
+        assert "sources/1.zip" not in page
+        answer = at.get("/bots/A%20B/sources/2.zip")
+        assert answer.content == b"PK-public"
+        assert answer.headers["content-type"] == "application/zip"
+        assert answer.headers["content-disposition"] == 'attachment; filename="a-b-2.zip"'
+        assert at.get("/bots/other/sources/2.zip").status_code == 404
+        assert at.get("/bots/a%20b/sources/1.zip").status_code == 404
+        at.store.decide(2, VersionState.WITHDRAWN, "it copies", at.time, by="test")
+        assert at.get("/bots/a%20b/sources/2.zip").status_code == 404
 
 
 def test_uploads_an_hour_are_limited_by_owner(tmp_path: Path) -> None:
@@ -272,7 +333,7 @@ def test_the_events_of_a_job_come_in_order_and_end_with_it(at: MadeSite) -> None
         check("Job", job)
     assert [job["stage"] for _, _, job in found] == ["waiting", "begins", "builds", "done"]
     assert found[-1][2]["verdict"] == "accepted"
-    assert at.site.watcher_places.taken == 0
+    assert at.site.limits.watcher_places.taken == 0
 
 
 def test_a_refused_version_shows_what_was_found_and_can_be_done_again(at: MadeSite) -> None:

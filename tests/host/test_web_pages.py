@@ -1,12 +1,10 @@
 """The pages of a host's site: who may see and do what, and that nobody's words are taken for markup."""
 
-import asyncio
 import json
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -14,7 +12,11 @@ from referee.host.home import HostHome
 from referee.host.rows import VersionState
 from referee.host.web.guard import address_of, loggable
 from referee.host.web.routes import API, OTHERS, PAGES
+from referee.league.definition.definition import DefinitionError, parse_definition
+from referee.league.definition.fields import HostSection
+from referee.league.store import Store
 from referee.umpire.fallback_player import fallback_move
+from tests.host.hosted import definition_text
 from tests.host.sites import Browser, MadeSite, made_site
 from tests.league.inprocess import at_random
 from tests.league.ladders import Ladder
@@ -59,9 +61,13 @@ TABLE: dict[tuple[str, str], tuple[str, tuple[int, int, int, int]]] = {
     ("/", "GET"): ("/", (200,) * 4),
     ("/bots/{name}", "GET"): ("/bots/a", (200,) * 4),
     ("/bots/{name}/feed.atom", "GET"): ("/bots/a/feed.atom", (404,) * 4),
+    ("/bots/{name}/worst/{id}", "GET"): ("/bots/a/worst/1", (404,) * 4),
+    ("/bots/{name}/sources/{id}.zip", "GET"): ("/bots/a/sources/1.zip", (404,) * 4),
     ("/feed.atom", "GET"): ("/feed.atom", (200,) * 4),
     ("/games/{id}", "GET"): ("/games/1", (404,) * 4),
+    ("/tables", "GET"): ("/tables", (200,) * 4),
     ("/rounds", "GET"): ("/rounds", (200,) * 4),
+    ("/rounds/{id}", "GET"): ("/rounds/1", (404,) * 4),
     ("/rules", "GET"): ("/rules", (200,) * 4),
     ("/enter", "GET"): ("/enter", (200,) * 4),
     ("/static/{name}", "GET"): ("/static/site.css", (200,) * 4),
@@ -95,12 +101,24 @@ TABLE: dict[tuple[str, str], tuple[str, tuple[int, int, int, int]]] = {
     ("/api/v1/me", "GET"): ("/api/v1/me", (401, 200, 200, 200)),
     ("/api/v1/board", "GET"): ("/api/v1/board", (200,) * 4),
     ("/api/v1/rounds", "GET"): ("/api/v1/rounds", (200,) * 4),
+    ("/api/v1/games.ndjson", "GET"): ("/api/v1/games.ndjson", (404,) * 4),
     ("/api/v1/openapi.json", "GET"): ("/api/v1/openapi.json", (200,) * 4),
     ("/export", "GET"): ("/export", (404,) * 4),
     ("/healthz", "GET"): ("/healthz", (200,) * 4),
     ("/metrics", "GET"): ("/metrics", (200,) * 4),
+    # Of a host without a door for remote bots; tests/host/test_remote_site.py has those of one with a door.
+    ("/remote", "GET"): ("/remote", (404,) * 4),
+    ("/remote/bots/{name}", "GET"): ("/remote/bots/a", (404,) * 4),
+    ("/remote/games/{id}", "GET"): ("/remote/games/1", (404,) * 4),
+    ("/remote/rounds", "GET"): ("/remote/rounds", (404,) * 4),
+    ("/remote/rounds/{id}", "GET"): ("/remote/rounds/1", (404,) * 4),
+    ("/remote/events", "GET"): ("/remote/events", (404,) * 4),
+    ("/export/remote", "GET"): ("/export/remote", (404,) * 4),
+    ("/api/v1/remote/board", "GET"): ("/api/v1/remote/board", (404,) * 4),
+    ("/api/v1/remote/rounds", "GET"): ("/api/v1/remote/rounds", (404,) * 4),
+    ("/api/v1/remote/{name}", "POST"): ("/api/v1/remote/a", (401, 404, 404, 404)),
 }
-ENDLESS = {("/events", "GET")}
+ENDLESS = {("/events", "GET"), ("/tables/events", "GET")}
 
 
 def test_each_route_answers_each_visitor_as_the_table_says(at: MadeSite) -> None:
@@ -260,7 +278,7 @@ def test_the_form_takes_an_archive_in_as_the_api_does(tmp_path: Path) -> None:
         assert archive_form(ann, b"x" * ((1 << 20) + 1)) == 413
         assert archive_form(ann, b"x" * (2 << 20)) == 413
         assert archive_form(ann, b"") == 400
-        assert at.site.upload_places.taken == 0
+        assert at.site.limits.upload_places.taken == 0
         assert "Waiting" in ann.get("/jobs/1").text
 
 
@@ -283,7 +301,15 @@ def test_findings_stand_on_the_page_of_the_job_and_their_pages_have_no_access_to
     browser = at.browser(ann)
     page = browser.get("/jobs/1").text
     assert 'href="/jobs/1/good.html"' in page
-    assert "../" not in page.replace("../..", "..") or "ladder.toml" not in page
+    linked = re.findall(r'(?:href|src|action)="([^"]*)"', page)
+    assert [one for one in linked if one.startswith("/jobs/1/")] == [
+        "/jobs/1/good.html",
+        "/jobs/1/w.json",
+        "/jobs/1/again",
+    ]
+    assert not [one for one in linked if ".." in one]
+    for hidden in ("../", "ladder.toml", "host.sqlite", "link.html", "gone.html"):
+        assert hidden not in page
     assert "<script>alert" not in page
     assert "\u202e" not in page
     assert "\x1b" not in page
@@ -382,35 +408,38 @@ def test_the_board_of_a_ladder_is_there_without_scripts(on_ladder: MadeSite) -> 
 
 
 def test_events_tell_of_the_round_and_have_the_mark_of_the_page_that_they_keep_fresh(on_ladder: MadeSite) -> None:
-    sent: list[bytes] = []
-
-    async def receive() -> Any:
-        return await asyncio.Event().wait()
-
-    async def send(message: Any) -> None:
-        sent.append(message.get("body", b""))
-        if b"event: board" in sent[-1]:
-            on_ladder.site.stopping.set()
-
-    scope = {
-        "type": "http",
-        "asgi": {"version": "3.0", "spec_version": "2.3"},
-        "http_version": "1.1",
-        "method": "GET",
-        "path": "/events",
-        "raw_path": b"",
-        "query_string": b"",
-        "scheme": "http",
-        "server": ("pitch.test", 80),
-        "client": ("192.0.2.1", 1),
-        "headers": [(b"host", b"pitch.test")],
-    }
-    asyncio.run(on_ladder.made(scope, receive, send))
-    (data,) = re.findall(r"^data: (.*)$", b"".join(sent).decode(), re.MULTILINE)
+    sent = on_ladder.stream("/events", b"event: board")
+    (data,) = re.findall(r"^data: (.*)$", sent.decode(), re.MULTILINE)
     told = json.loads(data)
     assert (told["round"], told["games_played"]) == (3, 4)
     assert f'data-mark="{told["mark"]}"' in on_ladder.get("/").text
-    assert on_ladder.site.watcher_places.taken == 0
+    assert on_ladder.site.limits.watcher_places.taken == 0
+
+
+def test_the_trend_of_a_bot_is_drawn_and_told_in_words(on_ladder: MadeSite) -> None:
+    """What it got in each of its rounds is worked out here from the games."""
+    with Store.read(on_ladder.site.home.ladder) as store:
+        games, sets = store.games(), store.sets()
+    rounds = on_ladder.get("/api/v1/rounds").json()["rounds"][::-1]
+    numbers = [one["number"] for one in rounds for _ in range(one["sets"])]
+    scored = {row.id: number for row, number in zip(sets, numbers, strict=True) if row.state == "SCORED"}
+    points: dict[int, list[float]] = {}
+    for game in games:
+        if game.summary["set"] in scored and "House" in game.summary["entrants"]:
+            place = game.summary["places"][game.summary["entrants"].index("House")]
+            better = sum(one < place for one in game.summary["places"])
+            same = game.summary["places"].count(place) - 1
+            points.setdefault(scored[game.summary["set"]], []).append((2 - better - same / 2) / 2)
+    told = ", ".join(f"{number}: {sum(each) / len(each):.2f}" for number, each in sorted(points.items()))
+    assert len(points) > 1
+    for path in ("/", "/bots/House"):
+        assert f'aria-label="By round, {told}"' in on_ladder.get(path).text
+    page = on_ladder.get("/").text
+    for points_ in re.findall(r'<polyline points="([^"]+)"', page):
+        for point in points_.split():
+            x, y = map(float, point.split(","))
+            assert 0 <= x <= 72
+            assert 0 <= y <= 20
 
 
 def test_a_bot_has_its_versions_results_and_games_on_its_page(on_ladder: MadeSite) -> None:
@@ -428,8 +457,6 @@ def test_a_bot_has_its_versions_results_and_games_on_its_page(on_ladder: MadeSit
 
 
 def test_a_game_is_shown_once_its_set_is_over(on_ladder: MadeSite) -> None:
-    from referee.league.store import Store
-
     with Store.read(on_ladder.site.home.ladder) as store:
         games = [(game.number, game.summary["set"]) for game in store.games()]
         states = {one: row.state for one, row in store.sets_of({its for _, its in games}).items()}
@@ -472,6 +499,9 @@ def test_a_ladder_that_cannot_be_read_leaves_the_site_standing(tmp_path: Path) -
         assert at.get("/").status_code == 200
         assert at.get("/api/v1/board").json()["rows"] == []
         assert at.get("/games/1").status_code == 404
+        health = at.get("/healthz")
+        assert (health.status_code, health.json()["ok"]) == (503, False)
+        assert str(tmp_path) not in health.text
 
 
 def test_an_address_is_that_of_a_proxy_on_this_machine_alone() -> None:
@@ -487,7 +517,20 @@ def test_an_address_is_that_of_a_proxy_on_this_machine_alone() -> None:
     assert asked("::ffff:127.0.0.1", "198.51.100.7") == "198.51.100.7"
     assert asked("::ffff:192.0.2.1") == "192.0.2.1"
     assert asked("127.0.0.1", "evil") == "127.0.0.1"
+    networks = HostSection(proxies=("172.16.0.0/12", "2001:db8::7")).proxy_networks
+    headers = [(b"x-forwarded-for", b"198.51.100.7")]
+    for client, found in (("172.17.0.1", "198.51.100.7"), ("172.32.0.1", "172.32.0.1"), ("2001:db8::8", "2001:db8::")):
+        assert address_of({"client": (client, 1), "headers": headers}, networks) == found
+    assert address_of({"client": ("::ffff:172.17.0.1", 1), "headers": headers}, networks) == "198.51.100.7"
     assert asked("127.0.0.1") == "127.0.0.1"
+
+
+@pytest.mark.parametrize(
+    ("network", "remedy"), [("proxy.example.org", "write its number"), ("172.17.0.1/12", "write 172.16.0.0/12")]
+)
+def test_a_proxy_that_is_no_network_is_refused(network: str, remedy: str) -> None:
+    with pytest.raises(DefinitionError, match=rf"(?s)host.*proxies.*remedy: {remedy}"):
+        parse_definition(definition_text("first", host=f'[host]\nproxies = ["{network}"]\n'))
 
 
 def test_no_secret_and_no_control_character_stands_in_the_log(at: MadeSite, caplog: pytest.LogCaptureFixture) -> None:

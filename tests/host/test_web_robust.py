@@ -1,9 +1,11 @@
 """A site under whatever is sent to it: no fault of ours, and over a real connection what a server has to bear."""
 
 import asyncio
+import itertools
 import json
 import socket
 import threading
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -151,7 +153,7 @@ def test_a_client_that_goes_away_while_it_hands_in_leaves_nothing(at: MadeSite) 
     }
     asyncio.run(at.made(scope, receive, send))
     assert sorted((at.site.home.folder / "uploads").iterdir()) == before
-    assert at.site.upload_places.taken == 0
+    assert at.site.limits.upload_places.taken == 0
 
 
 @contextmanager
@@ -260,6 +262,41 @@ def test_a_body_that_does_not_come_is_not_waited_for(tmp_path: Path, monkeypatch
         slow.sendall(head.encode())
         assert read_to_the_end(slow).startswith(b"HTTP/1.1 408 ")
         assert not list((home.folder / "uploads").iterdir())
+
+
+def test_whoever_is_refused_while_sending_may_read_why(tmp_path: Path) -> None:
+    """A connection that is closed while its client sends is reset, and the answer may be lost: behind nginx a bad gateway."""
+    with served(tmp_path) as (url, home):
+        with HostStore.open(home.store) as store:
+            store.set("sandbox", "bwrap", NOW, by="host")
+            ann = store.join(store.invite("ann", NOW, by="test"), "ann", NOW)
+            token = store.add_token(ann.id, "test", NOW)
+        size = 17 << 20
+        for authorization, status in ((token, b"413"), ("referee_nobody", b"401")):
+            head = f"POST /api/v1/bots/a/versions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {authorization}\r\n"
+            with connected(url) as client:
+                client.sendall(f"{head}Content-Length: {size}\r\n\r\n".encode())
+                said = client.recv(65536)
+                assert said.startswith(b"HTTP/1.1 " + status)
+                client.sendall(bytes(size))  # nobody has closed it meanwhile
+                while b'"error":' not in said:
+                    said += client.recv(65536)
+            with connected(url) as polite:  # who waits to be asked is not waited for
+                polite.sendall(f"{head}Content-Length: {size}\r\nExpect: 100-continue\r\n\r\n".encode())
+                assert read_to_the_end(polite).startswith(b"HTTP/1.1 " + status)
+
+
+def test_what_is_sent_after_the_answer_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "_LINGER_BYTES", 1 << 20)
+    with served(tmp_path) as (url, _), connected(url) as endless:
+        endless.sendall(b"POST /api/v1/bots/a/versions HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
+        pieces = itertools.repeat(b"10000\r\n" + bytes(65536) + b"\r\n")
+        with pytest.raises(OSError, match=r"reset|[Bb]roken pipe"):
+            deque(map(endless.sendall, pieces), maxlen=0)
+    monkeypatch.setattr(guard, "_LINGER_S", 0.05)
+    with served(tmp_path) as (url, _), connected(url) as idle:
+        idle.sendall(b"POST /api/v1/bots/a/versions HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n")
+        assert read_to_the_end(idle).startswith(b"HTTP/1.1 401")
 
 
 def test_an_address_that_is_taken_is_told_with_the_remedy(tmp_path: Path) -> None:

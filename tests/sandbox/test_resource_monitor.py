@@ -9,6 +9,7 @@ import pytest
 
 import referee.sandbox.resource_monitor
 from referee.sandbox.launch import Policy, ResourceLimits
+from referee.sandbox.limits import TASKS_FACTOR
 from referee.sandbox.process_tree import Process
 from referee.sandbox.resource_monitor import Monitored, ResourceMonitor, judge, resident_bytes
 from referee.umpire.faults import Fault
@@ -62,6 +63,22 @@ def test_the_processes_of_the_sandbox_are_not_the_bots() -> None:
     order = judge(Monitored(tree=tree, limits=limits, stop=lambda order: None, helpers=1), members, 0)
     assert order is not None
     assert (order.fault, order.sentence) == (Fault.RESOURCE_PIDS, "It ran 5 processes at once; its limit is 4.")
+
+
+def test_the_threads_of_the_sandbox_are_not_the_bots() -> None:
+    """A bot that has as many threads as the kernel grants is within its limit."""
+    members = [
+        Process(10, 1, 1, "S", 1, 0),
+        Process(11, 10, 1, "S", 1, 0),
+        Process(12, 11, 1, "S", 1, 0, threads=TASKS_FACTOR),
+    ]
+    tree: Any = SimpleNamespace(group=None)
+    limits = ResourceLimits(processes=1)
+    assert judge(Monitored(tree=tree, limits=limits, stop=lambda order: None, helpers=2), members, 0) is None
+    members[-1] = members[-1]._replace(threads=TASKS_FACTOR + 1)
+    order = judge(Monitored(tree=tree, limits=limits, stop=lambda order: None, helpers=2), members, 0)
+    assert order is not None
+    assert (order.fault, order.sentence) == (Fault.RESOURCE_PIDS, "It ran 9 threads at once; its limit is 8.")
 
 
 def test_the_machine_is_searched_only_when_something_was_started(monkeypatch: pytest.MonkeyPatch) -> None:

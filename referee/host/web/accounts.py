@@ -8,11 +8,11 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
-from referee.host.rows import JobState, Owner
+from referee.host.rows import Job, JobState, Owner
 from referee.host.store import NotAllowedError
 from referee.host.web.answers import job_json, keep_session, number_in, own_job, page, to_page
 from referee.host.web.bodies import chunks_of, hand_in, may_hand_in, place_to_hand_in, read_archive_form, read_form
-from referee.host.web.site import known_visitor, site_of
+from referee.host.web.site import Site, known_visitor, site_of
 from referee.web.headers import SHUT_IN
 
 _FILE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}\.(html|json|jsonl|txt)")
@@ -32,7 +32,7 @@ def login_page(request: Request) -> Response:
 async def login(request: Request) -> Response:
     """Begins a session with a token."""
     site = site_of(request)
-    site.logins.take(request.state.address)
+    site.limits.logins.take(request.state.address)
     form = await read_form(request)
 
     def begin() -> Response:
@@ -57,7 +57,7 @@ async def logout(request: Request) -> Response:
 def join_page(request: Request) -> Response:
     """What an invitation opens: a form for the name."""
     site = site_of(request)
-    site.logins.take(request.state.address)
+    site.limits.logins.take(request.state.address)
     invitation = site.store.invitation(str(request.path_params["secret"])[:200], site.clock())
     return page(
         request,
@@ -71,7 +71,7 @@ def join_page(request: Request) -> Response:
 async def join(request: Request) -> Response:
     """Makes an owner of an invitation, and shows the first token."""
     site = site_of(request)
-    site.logins.take(request.state.address)
+    site.limits.logins.take(request.state.address)
     form = await read_form(request)
     secret = str(request.path_params["secret"])[:200]
     return await run_in_threadpool(
@@ -89,9 +89,9 @@ async def register(request: Request) -> Response:
     """Makes an owner of whoever comes."""
     site = site_of(request)
     _check_open(request)
-    site.logins.take(request.state.address)
+    site.limits.logins.take(request.state.address)
     form = await read_form(request)
-    site.newcomers.take(request.state.address)
+    site.limits.newcomers.take(request.state.address)
     return await run_in_threadpool(
         lambda: _welcome(request, site.store.register(form.get("name", "").strip(), site.clock()))
     )
@@ -164,7 +164,9 @@ def submit_page(request: Request) -> Response:
     site = site_of(request)
     _, owner = known_visitor(request)
     active = [name for name, retired in site.store.bots(owner.id) if not retired]
-    return page(request, "submit.html.j2", mib=site.host.upload_mib, bots=active, most=site.host.bots_per_owner)
+    return page(
+        request, "submit.html.j2", host=site.host, mib=site.host.upload_mib, bots=active, most=site.host.bots_per_owner
+    )
 
 
 async def submit(request: Request) -> Response:
@@ -200,8 +202,9 @@ def job(request: Request) -> Response:
         job=one,
         told=told,
         waits=waits,
-        shown={name for name in pages if _is_file(name) and (site.home.findings(one.id) / name).is_file()},
+        shown={name for name in pages if _found_file(site, one, name) is not None},
         can_again=can,
+        declared=version.name if (version := site.store.version(one.version)).remote else "",
     )
 
 
@@ -213,7 +216,7 @@ async def job_again(request: Request) -> Response:
     await read_form(request)
 
     def again() -> int:
-        site.uploads.take(str(owner.id))
+        site.limits.uploads.take(str(owner.id))
         with site.handing_in:
             return site.store.again(owner, number, site.clock()).id
 
@@ -224,8 +227,8 @@ def job_file(request: Request) -> Response:
     """A file that the check of a job has left, for its owner: only one that a finding names."""
     one, name = own_job(request, number_in(request)), str(request.path_params["page"])
     named = any(name in (finding.get("page"), finding.get("witness")) for finding in one.findings)
-    path = site_of(request).home.findings(one.id) / name
-    if not named or not _is_file(name) or not path.is_file() or path.is_symlink():
+    path = _found_file(site_of(request), one, name)
+    if not named or path is None:
         raise NotAllowedError(404, "This job has no such file.")
     headers = {"Content-Security-Policy": SHUT_IN, "Cache-Control": "no-store"}
     if path.suffix != ".html":
@@ -233,5 +236,9 @@ def job_file(request: Request) -> Response:
     return FileResponse(path, media_type=_KINDS[path.suffix], headers=headers)
 
 
-def _is_file(name: Any) -> bool:
-    return isinstance(name, str) and _FILE.fullmatch(name) is not None and Path(name).name == name
+def _found_file(site: Site, job: Job, name: Any) -> Path | None:
+    """Where a file of that name is that the check of a job has left; ``None`` if there is none."""
+    if not isinstance(name, str) or _FILE.fullmatch(name) is None or Path(name).name != name:
+        return None
+    path = site.home.findings(job.id) / name
+    return path if path.is_file() and not path.is_symlink() else None

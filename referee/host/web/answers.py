@@ -17,7 +17,7 @@ import referee
 from referee.host.rows import Job, JobState, Version, VersionState
 from referee.host.store import NotAllowedError
 from referee.host.web.sessions import COOKIE, LASTS_S, Session
-from referee.host.web.site import Site, site_of, visitor
+from referee.host.web.site import REMOTE, Site, is_of_remote, site_of, visitor
 from referee.report.sanitize import sanitize
 from referee.sandbox.output import harmless
 
@@ -47,7 +47,7 @@ def json_answer(value: object, status: int = 200, headers: Mapping[str, str] | N
 
 def refusal(request: Request, status: int, sentence: str, headers: Mapping[str, str] | None = None) -> Response:
     """An error with its sentence: as JSON to programs, as a page to people."""
-    if request.scope["path"].startswith("/api/") or request.scope["path"] == "/export":
+    if request.scope["path"].startswith("/api/") or request.scope["path"] in ("/export", "/export/remote"):
         more = {"WWW-Authenticate": "Bearer"} if status == 401 else {}
         return json_answer({"error": sentence}, status, {**more, **(headers or {})})
     site = site_of(request)
@@ -65,7 +65,7 @@ def refusal(request: Request, status: int, sentence: str, headers: Mapping[str, 
     return HTMLResponse(text, status, dict(headers or {}))
 
 
-def page(request: Request, template: str, status: int = 200, **values: Any) -> Response:
+def page(request: Request, template: str, **values: Any) -> Response:
     """A page of the site for whoever asks. It begins a session where there is none, so that its forms can be sent."""
     site = site_of(request)
     who = visitor(request) if "authorization" not in request.headers else None
@@ -81,7 +81,7 @@ def page(request: Request, template: str, status: int = 200, **values: Any) -> R
             **values,
         )
     )
-    answer = HTMLResponse(text, status)
+    answer = HTMLResponse(text)
     if is_new:
         keep_session(answer, site, session)
     return answer
@@ -106,12 +106,16 @@ def to_page(request: Request, path: str) -> Response:
 
 
 def _of_every_page(request: Request, site: Site, owner: Any) -> dict[str, Any]:
+    remote = site.host.remote is not None and is_of_remote(request.scope["path"])
     return {
+        "base": site.root + (REMOTE if remote else ""),
+        "remote": remote,
+        "has_remote": site.host.remote is not None,
         "site_name": site.definition.tournament.name,
         "owner": owner,
         "banner": site.store.setting("banner"),
         "paused": site.store.setting("paused") == "1",
-        "engine_line": site.store.setting("engine_line"),
+        "engine_line": site.store.setting("remote_engine_line" if remote else "engine_line"),
         "here": request.scope["path"],
         "enter": site.host.enter,
         "style": static_version("site.css"),
@@ -163,6 +167,8 @@ def plays_in_s(site: Site, version: Version) -> int | None:
 
     ``None`` too for one that does not play: a newer one has come, or its bot was retired.
     """
+    if version.remote:  # whenever it is connected
+        return None
     site.ladder.refresh()
     now = site.ladder.now
     if version.state is not VersionState.ACCEPTED:

@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
 import referee
-from referee.host.rows import VersionState
+from referee.host.rows import JobState
 from referee.host.store import NotAllowedError
 from referee.host.web.answers import job_json, json_answer, number_in, own_job
 from referee.host.web.bodies import check_length, hand_in, may_hand_in, place_to_hand_in
@@ -34,6 +34,8 @@ def entry(request: Request) -> Response:
             "upload_mib": host.upload_mib,
             "closes": host.closes.isoformat() if host.closes else None,
             "enter": host.enter,
+            "sources": host.sources,
+            "remote": host.remote is not None,
             "referee": referee.__version__,
             "definition": {key: said[key] for key in ("schema", "tournament", "rules", "limits")},
         }
@@ -76,15 +78,16 @@ def again(request: Request) -> Response:
     if who.token is None:
         raise NotAllowedError(401, "Send your token in the header «Authorization: Bearer TOKEN».")
     one = own_job(request, number_in(request))
-    site.uploads.take(str(owner.id))
+    site.limits.uploads.take(str(owner.id))
     with site.handing_in:
         return json_answer(job_json(request, site.store.again(owner, one.id, site.clock())), 201)
 
 
 def me(request: Request) -> Response:
-    """Who asks: the owner's name, bots, versions and last jobs."""
+    """Who asks: the owner's name, bots, versions and last jobs; to a token for one bot, of that one alone."""
     site = site_of(request)
     who, owner = known_visitor(request)
+    only = who.token.bot.casefold() if who.token is not None else ""
     return json_answer(
         {
             "owner": owner.name,
@@ -106,10 +109,11 @@ def me(request: Request) -> Response:
                     ],
                 }
                 for name, retired in site.store.bots(owner.id)
+                if not only or name.casefold() == only
             ],
             "jobs": [
                 {"id": one.id, "bot": one.bot, "state": one.state, "sentence": one.sentence}
-                for one in site.store.jobs(owner=owner.id, most=20)
+                for one in site.store.jobs(owner=owner.id, bot=only or None, most=20)
             ],
         }
     )
@@ -117,10 +121,20 @@ def me(request: Request) -> Response:
 
 def board(request: Request) -> Response:
     """How the ladder stands: the standings, with how the open round goes on."""
+    return _board(request, remote=False)
+
+
+def remote_board(request: Request) -> Response:
+    """The same of the board of remote bots."""
+    return _board(request, remote=True)
+
+
+def _board(request: Request, *, remote: bool) -> Response:
     site = site_of(request)
     visitor(request)
-    site.ladder.first(_FIRST_S)
-    now, known = site.ladder.now, site.ladder.board
+    watch = site.shown(remote=remote).watch
+    watch.first(_FIRST_S)
+    now, known = watch.now, watch.board
     table = known.table if known else {"rows": [], "sets": 0, "games": 0}
     return json_answer(
         {
@@ -144,9 +158,18 @@ def board(request: Request) -> Response:
 
 def rounds(request: Request) -> Response:
     """The rounds with their commitments, the newest first; the master of each that is closed."""
-    site = site_of(request)
-    site.ladder.first(_FIRST_S)
-    now = site.ladder.now
+    return _rounds(request, remote=False)
+
+
+def remote_rounds(request: Request) -> Response:
+    """The same of the board of remote bots."""
+    return _rounds(request, remote=True)
+
+
+def _rounds(request: Request, *, remote: bool) -> Response:
+    watch = site_of(request).shown(remote=remote).watch
+    watch.first(_FIRST_S)
+    now = watch.now
     lines = now.rounds if now else ()
     return json_answer({"rounds": [orjson.loads(orjson.dumps(one)) for one in lines]})
 
@@ -158,15 +181,25 @@ def openapi(request: Request) -> Response:
 
 def export(request: Request) -> Response:
     """The closed rounds as an archive, for ``referee verify URL``; of a seeded ladder no more than that either."""
+    return _export(request, remote=False)
+
+
+def remote_export(request: Request) -> Response:
+    """The same of the board of remote bots."""
+    return _export(request, remote=True)
+
+
+def _export(request: Request, *, remote: bool) -> Response:
     site = site_of(request)
-    site.exports.take(request.state.address)
-    with site.export_places.place(request.state.address):
-        site.ladder.first(_FIRST_S)
-        now = site.ladder.now
+    shown = site.shown(remote=remote)
+    site.limits.exports.take(request.state.address)
+    with site.limits.export_places.place(request.state.address):
+        shown.watch.first(_FIRST_S)
+        now = shown.watch.now
         closed = sum(bool(one.result_root) for one in now.rounds) if now else 0
         if not closed:
             raise NotAllowedError(404, "No round is closed yet; there is nothing to be verified.")
-        found = site.closed_rounds.archive(closed, _EXPORT_S)
+        found = shown.closed_rounds.archive(closed, _EXPORT_S)
     if found is None:
         raise NotYetError("The closed rounds are being written out; try again in half a minute.", 30)
     return FileResponse(
@@ -175,10 +208,12 @@ def export(request: Request) -> Response:
 
 
 def healthz(request: Request) -> Response:
-    """Whether the site can read and write what it has to."""
+    """Whether the site can read what it has to, and how many jobs wait; 503 where the ladder cannot be read."""
     site = site_of(request)
-    waiting = site.store.versions(state=VersionState.WAITING)
-    return json_answer({"ok": True, "referee": referee.__version__, "waiting": len(waiting)})
+    site.ladder.refresh()
+    ok = not site.ladder.fault  # which names files of this machine
+    told = {"ok": ok, "referee": referee.__version__, "waiting": site.store.count_jobs(JobState.WAITING)}
+    return json_answer(told, 200 if ok else 503)
 
 
 def metrics(request: Request) -> Response:

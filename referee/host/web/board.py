@@ -8,6 +8,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
+from referee.host.web.tables import TablesFollowed, TablesNow
+from referee.host.web.trend import Trend, trends
 from referee.league.ladder_history import closed_rounds, entered_on, is_ladder, open_round, rounds_of, sets_of_round
 from referee.league.league import LeagueError, read_league
 from referee.league.store import Store
@@ -30,17 +32,20 @@ _PACE: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class OnLadder:
-    """A bot in a version, as it entered the ladder. ``withdrawn``: why it was withdrawn; ``last``: the last round it was in."""
+    """A bot in a version, as it entered the ladder. ``withdrawn``: why it was withdrawn; ``last``: the last round it was in.
+
+    ``remote``: it runs elsewhere, and its version is as it was declared.
+    """
 
     key: str
     bot: str
     version: str
     digest: str
     owner: str
-    panel: bool
     entered: int
     last: int
     withdrawn: str
+    remote: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,18 +71,17 @@ class LadderNow:
     """
 
     mark: tuple[int, ...]
-    name: str
     rounds: tuple[RoundLine, ...]
     bots: tuple[OnLadder, ...]
     present: frozenset[str]
     is_open: bool
-    open_sets: int
     games_played: int
     games_in_all: int
     games_s: float | None
     paused: bool
     frozen: bool
     finished: bool
+    tables: TablesNow
 
     def seconds_left(self) -> float | None:
         """How long the open round takes still, if that can be told; 0 where none is open."""
@@ -88,7 +92,9 @@ class LadderNow:
 
 @dataclass(frozen=True, slots=True)
 class BoardRow:
-    """A line of the board: ``cells`` as text by heading."""
+    """A line of the board: ``cells`` as text by heading; ``trend``: none of a bot that was in one round alone; ``declared``: the version
+    of a remote bot, which is as it says itself.
+    """
 
     key: str
     bot: str
@@ -98,11 +104,12 @@ class BoardRow:
     interval: str
     panel: str
     rating: str
-    games: int
     sets: int
     faults: int
     status: str
     of_panel: bool
+    trend: Trend | None
+    declared: str
     cells: tuple[tuple[str, str], ...]
 
 
@@ -118,9 +125,10 @@ class AgainstLine:
 
 @dataclass(frozen=True, slots=True)
 class RulingShown:
-    """A ruling against a bot, with the number of its game."""
+    """A ruling against a bot, with the number of its game, and its own in that game."""
 
     game: int
+    number: int
     rule: str
     sentence: str
     consequence: str
@@ -159,8 +167,8 @@ class Board:
     took_s: float
 
 
-def look_at(path: Path) -> LadderNow | None:
-    """What is quickly seen of the ladder at a path; ``None`` if that is none. Raises ``StoreError``, ``LeagueError``."""
+def look_at(path: Path, tables: TablesFollowed) -> LadderNow:
+    """What is quickly seen of the ladder at a path; ``tables`` follow it. Raises ``StoreError``, ``LeagueError``."""
     with Store.read(path) as store, store.snapshot():
         league = read_league(store)
         if not is_ladder(league):
@@ -168,9 +176,10 @@ def look_at(path: Path) -> LadderNow | None:
         rounds, facts, about = league.facts.get("rounds", []), league.facts, store.entrants()
         round_ = open_round(league)
         before = sum(sets_of_round(one) for one in rounds[:-1])
-        left, played, in_all = store.progress(before) if round_ is not None else (0, 0, 0)
+        _, played, in_all = store.progress(before) if round_ is not None else (0, 0, 0)
         pace = store.pace(_PACE)
         closed = store.count_closed_sets()
+        tables_now = tables.look(store, league)
     last = {key: one["number"] for one in rounds for key in one["bots"]}
     bots = tuple(
         OnLadder(
@@ -179,10 +188,10 @@ def look_at(path: Path) -> LadderNow | None:
             sanitize(about[one["key"]]["version"], 60),
             about[one["key"]]["digest"],
             one["owner"],
-            one["panel"],
             each["number"],
             last.get(one["key"], each["number"]),
             sanitize(about[one["key"]]["withdrawn"] or ""),
+            about[one["key"]]["remote"],
         )
         for each in rounds
         for one in each["entered"]
@@ -191,18 +200,17 @@ def look_at(path: Path) -> LadderNow | None:
     finished = facts["state"] == "finished"
     return LadderNow(
         mark=(closed, len(rounds), is_closed, sum(bool(one.withdrawn) for one in bots), finished),
-        name=league.name,
         rounds=tuple(map(_line, reversed(rounds))),
         bots=bots,
         present=frozenset(rounds[-1]["bots"]) if rounds else frozenset(),
         is_open=round_ is not None,
-        open_sets=left,
         games_played=played,
         games_in_all=in_all,
         games_s=_seconds_a_game(pace),
         paused=bool(facts.get("paused")),
         frozen="frozen" in facts,
         finished=finished,
+        tables=tables_now,
     )
 
 
@@ -241,7 +249,12 @@ def work_out(path: Path, mark: tuple[int, ...]) -> Board:
     verdict = judge(table, facts.names, facts.copies, finished=facts.finished)
     entered = entered_on(facts.league)
     cells = columns(table, facts.called)
-    rows = tuple(_row(row, entered[row.entrant], cells) for row in table.rows)
+    declared = {one.key: sanitize(one.version, 60) for one in facts.league.entrants if one.remote}
+    lines = trends(facts.sets, facts.games, rounds_of(facts.league), facts.league.definition.tournament.objective)
+    rows = tuple(
+        _row(row, entered[row.entrant], declared.get(row.entrant, ""), cells, lines.get(row.entrant))
+        for row in table.rows
+    )
     return Board(
         mark=mark,
         table=table.to_json(),
@@ -271,7 +284,7 @@ def _closed_at(rounds: Sequence[RoundFacts], ends: Sequence[str]) -> dict[int, s
     return {number: at for number, at in found.items() if at}
 
 
-def _row(row: StandingsRow, entered: Any, cells: Any) -> BoardRow:
+def _row(row: StandingsRow, entered: Any, declared: str, cells: Any, trend: Trend | None) -> BoardRow:
     return BoardRow(
         key=row.entrant,
         bot=entered["bot"],
@@ -281,11 +294,12 @@ def _row(row: StandingsRow, entered: Any, cells: Any) -> BoardRow:
         interval=between(row.measure),
         panel="" if row.panel is None else figure(row.panel.mean),
         rating=figure(row.rating.value, 0, sign=True),
-        games=row.games,
         sets=row.sets,
         faults=row.tally.illegal_actions + row.tally.time_outs + row.tally.crashes,
         status=row.status,
         of_panel=entered["panel"],
+        trend=trend,
+        declared=declared,
         cells=tuple((heading, cell(row)) for heading, cell in cells.items()),
     )
 
@@ -315,7 +329,13 @@ def _rulings(facts: ReportData) -> dict[str, tuple[RulingShown, ...]]:
         kept = found[line["entrant"]]
         if len(kept) < _RULINGS and line["game"] in over:
             kept.append(
-                RulingShown(line["game"], line["rule"], sanitize(line["sentence"]), sanitize(line["consequence"]))
+                RulingShown(
+                    line["game"],
+                    line["number"],
+                    line["rule"],
+                    sanitize(line["sentence"]),
+                    sanitize(line["consequence"]),
+                )
             )
     return {key: tuple(lines) for key, lines in found.items()}
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
+import orjson
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
@@ -29,6 +30,12 @@ UPLOAD_S: Final = 300.0
 FORM_BYTES: Final = 64 * 1024
 """The most bytes of a form without an archive."""
 
+SOURCES: Final = "Referee-Sources"
+"""The header in which a program says what it was told of the sources: private or public."""
+
+_JSON_BYTES: Final = 4096
+_JSON_TOO_LARGE: Final = f"An object may have {_JSON_BYTES} bytes here."
+
 _FORM_S: Final = 30.0
 _CHUNK: Final = 1 << 20
 _MORE_OF_A_FORM: Final = 16 * 1024
@@ -37,11 +44,31 @@ _MORE_OF_A_FORM: Final = 16 * 1024
 Stream = AsyncIterator[bytes]
 
 
+async def read_json(request: Request) -> Mapping[str, object]:
+    """The object that a program sends. Raises ``NotAllowedError``."""
+    _check_length(request, _JSON_BYTES, _JSON_TOO_LARGE)
+    body = bytearray()
+    async for chunk in Request(request.scope, _bounded(request, _JSON_BYTES, _JSON_TOO_LARGE)).stream():
+        body += chunk
+    try:
+        value = orjson.loads(body)
+    except ValueError:
+        value = None
+    if not isinstance(value, dict):
+        raise NotAllowedError(400, "Send an object in JSON.")
+    return value
+
+
 def may_hand_in(site: Site, owner: Owner) -> None:
     """Raises ``NotAllowedError`` where nothing is taken in at the moment, before anything of it is read."""
     if not site.store.setting("sandbox"):
         line = site.store.setting("sandbox_line") or "the organiser has to install bubblewrap"
         raise NotAllowedError(503, f"Nothing can be handed in, as this host has no sandbox: {line}.".replace("..", "."))
+    may_enter(site, owner)
+
+
+def may_enter(site: Site, owner: Owner) -> None:
+    """Raises ``NotAllowedError`` where no bot and no version enters at the moment, wherever it runs."""
     closes = site.host.closes
     if closes is not None and site.clock() > closes.timestamp():
         raise NotAllowedError(409, f"Handing in ended at {closes.isoformat(sep=' ')}.")
@@ -54,8 +81,8 @@ def may_hand_in(site: Site, owner: Owner) -> None:
 @contextmanager
 def place_to_hand_in(site: Site, owner: Owner) -> Iterator[None]:
     """One of the places for uploads; only whoever has one uses up a version of the hour. Raises ``TooOftenError``."""
-    with site.upload_places.place(str(owner.id)):
-        site.uploads.take(str(owner.id))
+    with site.limits.upload_places.place(str(owner.id)):
+        site.limits.uploads.take(str(owner.id))
         yield
 
 
@@ -65,6 +92,12 @@ async def hand_in(request: Request, owner: Owner, bot: str, stream: Stream) -> t
     Whoever calls it has one of the site's places for uploads.
     """
     site = site_of(request)
+    told = request.headers.get(SOURCES, site.host.sources)
+    if told != site.host.sources:
+        raise NotAllowedError(
+            409,
+            f"What is handed in here is {site.host.sources} now, and was not when you were told: look again, and hand it in once more.",
+        )
     part = site.home.folder / "uploads" / f"part-{secrets.token_hex(12)}"
     try:
         try:
@@ -128,7 +161,13 @@ def _take_in(site: Site, owner: Owner, bot: str, part: Path, digest: str) -> tup
         _sync_folder(archive.parent)
         try:
             job = site.store.hand_in(
-                owner, bot, digest, site.clock(), most_bots=site.host.bots_per_owner, taken=sorted(site.taken())
+                owner,
+                bot,
+                digest,
+                site.clock(),
+                most_bots=site.host.bots_per_owner,
+                taken=sorted(site.taken()),
+                public=site.host.sources == "public",
             )
         except BaseException:
             if not was_there:

@@ -49,15 +49,18 @@ def make_archive(ladder: Path, archive: Path) -> int:
 class ClosedRounds:
     """The archive of the closed rounds; the newest one that is made. May be used by several threads."""
 
-    def __init__(self, ladder: Path, folder: Path, ticks: Callable[[], float], *, in_thread: bool) -> None:
-        """``ticks``: a clock, in seconds; ``in_thread``: it is made in a thread, not in another process."""
+    def __init__(
+        self, ladder: Path, folder: Path, ticks: Callable[[], float], *, in_thread: bool, name: str = "export"
+    ) -> None:
+        """``ticks``: a clock, in seconds; ``in_thread``: it is made in a thread, not in another process; ``name``: how archives begin."""
         self._ladder, self._folder, self._ticks, self._in_thread = ladder, folder, ticks, in_thread
+        self._name = name
         self._pool = ThreadPoolExecutor(1, "export")
         self._lock = threading.Lock()
         self._work: Future[None] | None = None
         self._rest_until = float("-inf")
         self._closed = False
-        for left in folder.glob("export-*.zip"):
+        for left in folder.glob(f"{name}-*.zip"):
             left.unlink(missing_ok=True)
         for unfinished in folder.glob(f"{_UNFINISHED}*"):
             if unfinished.is_dir():
@@ -89,14 +92,14 @@ class ClosedRounds:
 
     def _made(self) -> list[int]:
         """Of how many rounds there are archives, ascending."""
-        names = (path.stem.removeprefix("export-") for path in self._folder.glob("export-*.zip"))
+        names = (path.stem.removeprefix(f"{self._name}-") for path in self._folder.glob(f"{self._name}-*.zip"))
         return sorted(int(name) for name in names if name.isdigit())
 
     def _path(self, rounds: int) -> Path:
-        return self._folder / f"export-{rounds}.zip"
+        return self._folder / f"{self._name}-{rounds}.zip"
 
     def _make(self, rounds: int) -> None:
-        path, begun = self._folder / f"{_UNFINISHED}{rounds}.zip", self._ticks()
+        path, begun = self._folder / f"{_UNFINISHED}{self._name}-{rounds}.zip", self._ticks()
         try:
             if self._in_thread:
                 found = make_archive(self._ladder, path)

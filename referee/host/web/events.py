@@ -1,7 +1,8 @@
 """Streams of server-sent events. Each looks at intervals whether there is something new; none holds anything open meanwhile."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from bisect import bisect_right
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Final
 
 import orjson
@@ -13,7 +14,13 @@ from starlette.types import Receive, Scope, Send
 from referee.host.rows import JobState
 from referee.host.web.answers import job_json, number_in, own_job
 from referee.host.web.limits import Places
-from referee.host.web.site import Site, site_of
+from referee.host.web.site import Site, shown_ladder, site_of
+from referee.host.web.tables import NO_TABLES, TableEvent, TablesNow, events_after
+from referee.league.league import LeagueError, read_league
+from referee.league.store import Store, StoreError
+
+_AT_ONCE: Final = 200
+"""So many games are read from the store at once."""
 
 KEEP_ALIVE_S: Final = 15.0
 """After so long without an event a comment is sent, so that no proxy takes the stream for dead."""
@@ -50,27 +57,27 @@ async def job_events(request: Request) -> Response:
         job = site.store.job(number)
         return job_json(request, job), job.state in (JobState.DONE, JobState.FAILED)
 
-    return EventStream(_changes(site, "job", look), site.watcher_places, request.state.address)
+    return EventStream(_changes(site, "job", look), site.limits.watcher_places, request.state.address)
 
 
 async def board_events(request: Request) -> Response:
     """Tells whenever the board has changed, by the number of the change."""
-    site = site_of(request)
+    site, watch = site_of(request), shown_ladder(request).watch
     last = request.headers.get("last-event-id", "")
 
     async def look_out() -> AsyncIterator[bytes]:
         yield b": the board\n\n"
         seen, quiet = int(last) if last.isascii() and last.isdigit() and len(last) < 16 else -1, 0.0
         while not site.stopping.is_set():
-            site.ladder.refresh()
-            if site.ladder.changes != seen:
-                seen, quiet = site.ladder.changes, 0.0
-                now, board = site.ladder.now, site.ladder.board
+            watch.refresh()
+            if watch.changes != seen:
+                seen, quiet = watch.changes, 0.0
+                now, board = watch.now, watch.board
                 yield event(
                     "board",
                     seen,
                     {
-                        "mark": site.ladder.shown,
+                        "mark": watch.shown,
                         "sets": board.sets if board else 0,
                         "round": len(now.rounds) if now else 0,
                         "games_played": now.games_played if now else 0,
@@ -83,7 +90,60 @@ async def board_events(request: Request) -> Response:
             await asyncio.sleep(2 * site.look_s)
             quiet += 2 * site.look_s
 
-    return EventStream(look_out(), site.watcher_places, request.state.address)
+    return EventStream(look_out(), site.limits.watcher_places, request.state.address)
+
+
+async def table_events(request: Request) -> Response:
+    """Tells of each game that has ended, by its number, and of what came of its table if that is over.
+
+    ``Last-Event-ID``, or ``after``, says up to which game all is known; without either it begins with the next one. What is not
+    in memory any more is read from the store.
+    """
+    site = site_of(request)
+    asked = request.headers.get("last-event-id") or request.query_params.get("after", "")
+    known = int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 16 else None
+
+    async def look_out() -> AsyncIterator[bytes]:
+        yield b": the tables\n\n"
+        seen, mark, quiet = known, "", 0.0
+        while not site.stopping.is_set():
+            site.ladder.refresh()
+            now = site.ladder.now
+            tables = now.tables if now is not None else NO_TABLES
+            seen = tables.last_game if seen is None else seen
+            new = await _games_after(site, tables, seen)
+            for one in new:
+                yield b"event: table\nid: %d\ndata: %s\n\n" % (one.game, one.data)
+                seen = one.game
+            if tables.mark != mark:
+                mark = tables.mark
+                yield b"event: round\ndata: %s\n\n" % orjson.dumps({"mark": mark})
+            elif not new and quiet >= KEEP_ALIVE_S:
+                quiet = 0.0
+                yield b": still here\n\n"
+            quiet = 0.0 if new else quiet + 2 * site.look_s
+            if len(new) < _AT_ONCE:
+                await asyncio.sleep(2 * site.look_s)
+
+    return EventStream(look_out(), site.limits.watcher_places, request.state.address)
+
+
+async def _games_after(site: Site, tables: TablesNow, game: int) -> Sequence[TableEvent]:
+    """What is told of the games after one: from memory, or from the store where that does not go back so far."""
+    if game >= tables.last_game:
+        return ()
+    if tables.events and game + 1 >= tables.events[0].game:
+        return tables.events[bisect_right(tables.events, game, key=lambda one: one.game) :]
+
+    def read() -> Sequence[TableEvent]:
+        with Store.read(site.home.ladder) as store:
+            found = events_after(store, read_league(store), game, _AT_ONCE)
+        return [one for one in found if one.game <= tables.last_game]
+
+    try:
+        return await run_in_threadpool(read)
+    except (StoreError, LeagueError):
+        return ()  # told by whoever looks at the ladder
 
 
 async def _changes(site: Site, name: str, look: Callable[[], tuple[object, bool]]) -> AsyncIterator[bytes]:

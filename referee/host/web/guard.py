@@ -5,7 +5,8 @@ import ipaddress
 import logging
 import secrets
 import time
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Mapping, MutableMapping, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 from starlette.concurrency import run_in_threadpool
@@ -24,6 +25,11 @@ _LOG: Final = logging.getLogger("referee.host.web")
 _PATIENCE_S: Final = 30.0
 """How long a client may send or take nothing while we wait for it."""
 
+_LINGER_S: Final = 10.0
+_LINGER_BYTES: Final = 80 << 20
+"""So long, and for so much, we go on reading what is sent to us after its answer. Whoever is cut off while it sends may never
+read the answer: a proxy tells people of a bad gateway then."""
+
 _SECRET_PATHS: Final = ("/join/",)
 """What comes behind them is a secret, and stands in no log."""
 
@@ -37,6 +43,7 @@ class Guard:
 
     def __init__(self, app: ASGIApp, site: Site) -> None:
         self._app, self._site = app, site
+        self._proxies = site.host.proxy_networks
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
@@ -46,15 +53,16 @@ class Guard:
         self._without_root(scope)
         state: MutableMapping[str, Any] = scope.setdefault("state", {})
         state["request_id"] = secrets.token_hex(8)
-        state["address"] = address_of(scope)
+        state["address"] = address_of(scope, self._proxies)
         exchange = _Exchange(self._site, scope, receive, send)
         begun = time.monotonic()
         try:
-            self._site.requests.take(state["address"])
+            self._site.limits.requests.take(state["address"])
             await self._app(scope, exchange.receive, exchange.send)
         except TooOftenError as error:
             await exchange.answer(429, str(error), {"Retry-After": str(error.wait_s)})
         except SlowClientError:
+            exchange.body_is_over = True
             told = "Nothing came for too long, and we did not wait any longer; try again."
             await exchange.answer(408, told, {"Connection": "close"})
         except ClientDisconnect:
@@ -92,23 +100,28 @@ _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "O
 
 
 class _Exchange:
-    """A request and its answer as they come in and go out. ``status``: that of the answer, 0 before there is one."""
+    """A request and its answer as they come in and go out. ``status``: that of the answer, 0 before there is one;
+    ``body_is_over``: nothing more is awaited from the client.
+    """
 
     def __init__(self, site: Site, scope: Scope, receive: Receive, send: Send) -> None:
         self._site, self._scope, self._receive, self._send = site, scope, receive, send
-        self._body_is_over = False
+        names = dict(scope["headers"])
+        self.body_is_over = names.get(b"content-length", b"0") == b"0" and b"transfer-encoding" not in names
+        self._waits_for_us = b"expect" in names
         self.status = 0
 
     async def receive(self) -> Message:
         """The next part of the body; raises ``SlowClientError``."""
-        if self._body_is_over:  # only the client's end is awaited
+        if self.body_is_over:  # only the client's end is awaited
             return await self._receive()
         try:
             async with asyncio.timeout(_PATIENCE_S):
                 message = await self._receive()
         except TimeoutError:
             raise SlowClientError from None
-        self._body_is_over = not message.get("more_body", False)
+        self._waits_for_us = False
+        self.body_is_over = not message.get("more_body", False)
         return message
 
     async def send(self, message: Message) -> None:
@@ -121,11 +134,29 @@ class _Exchange:
                 more["strict-transport-security"] = "max-age=15552000"
             added = [(name.encode(), value.encode()) for name, value in more.items() if name.encode() not in given]
             message = {**message, "headers": [*message["headers"], *added]}
+        is_last = message["type"] == "http.response.body" and not message.get("more_body", False)
+        if is_last and not self.body_is_over and not self._waits_for_us:
+            await self._send_now({**message, "more_body": True})
+            await self._linger()
+            message = {"type": "http.response.body"}
+        await self._send_now(message)
+
+    async def _send_now(self, message: Message) -> None:
         try:
             async with asyncio.timeout(_PATIENCE_S):
                 await self._send(message)
         except TimeoutError:
             raise SlowClientError from None
+
+    async def _linger(self) -> None:
+        """Takes what still comes of the body of a request that has its answer."""
+        left = _LINGER_BYTES
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_LINGER_S):
+                while left > 0 and not self.body_is_over:
+                    message = await self._receive()
+                    left -= len(message.get("body", b""))
+                    self.body_is_over = not message.get("more_body", False)
 
     async def answer(self, status: int, sentence: str, headers: Mapping[str, str] | None = None) -> None:
         """Answers with an error, if no answer has begun."""
@@ -142,8 +173,8 @@ class _Exchange:
             return
 
 
-def address_of(scope: Scope) -> str:
-    """Whence a request comes: from behind a proxy on this machine, what that proxy says; else what the connection says.
+def address_of(scope: Scope, proxies: Sequence[ipaddress.IPv4Network | ipaddress.IPv6Network] = ()) -> str:
+    """Whence a request comes: from behind a proxy on this machine or in ``proxies``, what that proxy says; else what the connection says.
 
     Of IPv6 the network (/64), which one customer has all addresses of.
     """
@@ -151,7 +182,8 @@ def address_of(scope: Scope) -> str:
     here = _address(str(client[0])) if client else None
     if here is None:
         return str(client[0]) if client else "unknown"
-    told = [value for name, value in scope["headers"] if name == b"x-forwarded-for"] if here.is_loopback else []
+    believed = here.is_loopback or any(here in network for network in proxies)
+    told = [value for name, value in scope["headers"] if name == b"x-forwarded-for"] if believed else []
     there = _address(told[-1].decode("latin-1").rpartition(",")[2].strip()) if told else None
     found = there or here
     if found.version == 4 or found.is_loopback:

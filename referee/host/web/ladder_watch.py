@@ -12,6 +12,7 @@ from typing import Final
 
 from referee.host.web.aside import aside
 from referee.host.web.board import Board, LadderNow, look_at, work_out
+from referee.host.web.tables import TablesFollowed
 from referee.league.league import LeagueError
 from referee.league.store import StoreError
 from referee.league.store.schema import NoLeagueError
@@ -45,6 +46,7 @@ class LadderWatch:
         self._look: Future[None] | None = None
         self._work: Future[None] | None = None
         self._closed = self._is_asked = False
+        self._tables = TablesFollowed()
         self.now: LadderNow | None = None
         self.board: Board | None = None
         self.fault = ""
@@ -116,10 +118,10 @@ class LadderWatch:
     def _look_again(self) -> None:
         begun = time.thread_time()
         try:
-            now = look_at(self._path)
-        except NoLeagueError:
-            return
+            now = look_at(self._path, self._tables)
         except Exception as error:  # noqa: BLE001  # a damaged file may make anything of itself
+            if isinstance(error, NoLeagueError) and not self._path.exists():
+                return  # none has been begun
             if str(error) != self.fault:
                 _LOG.warning("the ladder cannot be read: %s", error, exc_info=not isinstance(error, _TOLD))
             with self._lock:

@@ -5,10 +5,11 @@ import threading
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Final
 
 from referee.host.store import NotAllowedError
 
-_MOST_KEYS = 10_000
+_MOST_KEYS: Final = 10_000
 
 
 class WaitError(NotAllowedError):
@@ -124,3 +125,33 @@ class Places:
             yield
         finally:
             self.leave(key)
+
+
+class SiteLimits:
+    """What a site allows: rates, by address or owner, and places, of which so many are taken at once."""
+
+    def __init__(self, ticks: Callable[[], float], uploads_an_hour: int) -> None:
+        """``ticks``: seconds since whenever; ``uploads_an_hour``: versions that an owner may hand in."""
+
+        def rate(times: float, seconds: float, what: str) -> RateLimit:
+            return RateLimit(times, seconds, ticks, what)
+
+        minute, hour = 60.0, 3600.0
+        self.requests = rate(6000, minute, "Too many requests from your address; wait a moment, and try again.")
+        self.logins = rate(20, minute, "Too many tries from your address; wait a minute, and try again.")
+        self.newcomers = rate(60, hour, "Too many have come from your address this hour; try again later.")
+        self.exports = rate(60, hour, "The closed rounds were fetched often from your address; try again later.")
+        self.replays = rate(60, minute, "Many games were looked at from your address; wait a moment, and try again.")
+        self.games = rate(60, minute, "Games were fetched often from your address; wait a moment, and try again.")
+        self.uploads = rate(
+            uploads_an_hour,
+            hour,
+            f"An owner may hand in {uploads_an_hour} versions an hour, and you have; try again later.",
+        )
+        self.upload_places = Places(8, 2, "Too many are handing in at this moment; try again in a few seconds.")
+        self.remote_places = Places(500, 40, "Too many remote bots are connected; try again later.", 30)
+        # A class sits behind one address.
+        self.watcher_places = Places(1000, 60, "Too many watch at the moment; load the page again later.", 30)
+        # Whoever waits for these holds a thread that all share.
+        self.export_places = Places(4, 2, "Many fetch the closed rounds at the moment; try again in a few seconds.")
+        self.replay_places = Places(8, 4, "Many games are being looked at; try again in a moment.")

@@ -57,6 +57,11 @@ SCHEMAS: Final[dict[str, Any]] = {
         upload_mib=_WHOLE,
         closes={"type": ["string", "null"], "format": "date-time"},
         enter={"enum": ["invited", "approval", "open"]},
+        sources={
+            "enum": ["private", "public"],
+            "description": "public: everybody can download the archives of versions that are accepted.",
+        },
+        remote={**_FLAG, "description": "Whether there is a board of remote bots."},
         referee={**_TEXT, "description": "The version of Referee that runs here."},
         definition={
             "type": "object",
@@ -91,6 +96,39 @@ SCHEMAS: Final[dict[str, Any]] = {
         ),
         "description": "The standings as «referee standings --output json» has them, and how the open round goes on.",
     },
+    "Game": _object(
+        game={**_WHOLE, "description": "Its number, from 1."},
+        round=_WHOLE,
+        set={**_TEXT, "description": "The set: all its games are played with the same packs."},
+        state={"enum": ["scored", "void"], "description": "void: it does not count."},
+        entrants={**_list(_TEXT), "description": "Who sat at each seat, by key."},
+        record={
+            "type": ["object", "null"],
+            "description": "The whole game as Referee records it; null where it lies in an archive.",
+        },
+        archive={
+            "type": ["string", "null"],
+            "description": "The path on this site of the archive that has the record.",
+        },
+    ),
+    "RemoteBot": _object(
+        bot=_TEXT,
+        version={**_WHOLE, "description": "Number of the version."},
+        declared={**_TEXT, "description": "The version as the bot declares it."},
+        state={"enum": ["waiting", "approval", "accepted", "refused", "withdrawn"]},
+        reason=_TEXT,
+        job={"anyOf": [{"$ref": "#/components/schemas/Job"}, {"type": "null"}], "description": "Its newest check."},
+        call={
+            "anyOf": [
+                _object(what=_TEXT, sessions=_list(_object(address=_TEXT, token=_TEXT))),
+                {"type": "null"},
+            ],
+            "description": "What it is called for; a process for each session dials in, with REFEREE_ADDRESS and REFEREE_TOKEN.",
+        },
+        line={**_TEXT, "description": "What its author is to be told, such as why it was out of a round."},
+        rests_until={"type": "number", "description": "It is not called before; seconds since 1970."},
+        mark={**_TEXT, "description": "Send it back: the next answer comes when there is news."},
+    ),
     "Rounds": _object(
         rounds=_list(
             _object(
@@ -107,6 +145,9 @@ SCHEMAS: Final[dict[str, Any]] = {
         )
     ),
 }
+
+MOST_GAMES: Final = 500
+"""So many games are given at once; the header Link says where to go on."""
 
 _STATUSES: Final = {
     400: "What was sent cannot be read.",
@@ -141,7 +182,16 @@ def description(url: str) -> dict[str, Any]:
             "/api/v1/bots/{name}/versions": {
                 "post": {
                     "summary": "Hands a version of a bot in.",
-                    "parameters": [{"name": "name", "in": "path", "required": True, "schema": _TEXT}],
+                    "parameters": [
+                        {"name": "name", "in": "path", "required": True, "schema": _TEXT},
+                        {
+                            "name": "Referee-Sources",
+                            "in": "header",
+                            "required": False,
+                            "description": "What was told of the sources; where that has changed since, nothing is taken in.",
+                            "schema": {"enum": ["private", "public"]},
+                        },
+                    ],
                     "security": [{"token": []}],
                     "requestBody": {
                         "required": True,
@@ -174,6 +224,54 @@ def description(url: str) -> dict[str, Any]:
                     "responses": _answers("Job", 201, 401, 403, 404, 409, 429),
                 }
             },
+            "/api/v1/games.ndjson": {
+                "get": {
+                    "summary": f"Games of closed rounds with their packs, a line of JSON each, by number; at most {MOST_GAMES}.",
+                    "parameters": [
+                        _query("round", "Of this round alone."),
+                        _query("since", "After the game with this number."),
+                    ],
+                    "responses": {
+                        "200": {
+                            "description": "A line for each game. The header Link has the address of the next ones, if there are more.",
+                            "headers": {"Link": {"schema": _TEXT}},
+                            "content": {"application/x-ndjson": {"schema": {"$ref": "#/components/schemas/Game"}}},
+                        },
+                        **_errors(400, 404, 409, 429),
+                    },
+                }
+            },
+            "/api/v1/remote/board": _get("How the board of remote bots stands.", "Board", 404),
+            "/api/v1/remote/rounds": _get("Its rounds with their commitments, the newest first.", "Rounds", 404),
+            "/api/v1/remote/{name}": {
+                "post": {
+                    "summary": "A remote bot connects, is still there, or leaves. The answer waits up to 20 seconds for news.",
+                    "parameters": [{"name": "name", "in": "path", "required": True, "schema": _TEXT}],
+                    "security": [{"token": []}],
+                    "requestBody": {
+                        "required": True,
+                        "content": {
+                            "application/json": {
+                                "schema": {
+                                    "type": "object",
+                                    "required": ["session"],
+                                    "properties": {
+                                        "session": {
+                                            **_TEXT,
+                                            "description": "16 to 64 letters and digits, drawn by the program: the newest counts.",
+                                        },
+                                        "begin": {**_FLAG, "description": "Connects; with version."},
+                                        "version": {**_TEXT, "description": "The version that it declares."},
+                                        "leaves": _FLAG,
+                                        "mark": {**_TEXT, "description": "That of the last answer."},
+                                    },
+                                }
+                            }
+                        },
+                    },
+                    "responses": _answers("RemoteBot", 200, 400, 401, 403, 404, 409, 413, 429),
+                }
+            },
             "/api/v1/openapi.json": {
                 "get": {
                     "summary": "This description.",
@@ -197,6 +295,10 @@ def _get(summary: str, schema: str, *errors: int, token: bool = False, parameter
     if parameters:
         found["parameters"] = parameters
     return {"get": found}
+
+
+def _query(name: str, what: str) -> dict[str, Any]:
+    return {"name": name, "in": "query", "required": False, "description": what, "schema": _WHOLE}
 
 
 def _answers(schema: str, status: int, *errors: int) -> dict[str, Any]:

@@ -37,6 +37,7 @@ def _overview(request: Request, link: str = "") -> Response:
             for one in site.store.versions(state=VersionState.ACCEPTED)
             if one.id in entered or (one.bot.casefold(), one.digest) in in_round
         ],
+        remote_bots=site.store.connections() if site.host.remote is not None else [],
         running=[*site.store.jobs(state=JobState.RUNNING), *reversed(site.store.jobs(state=JobState.WAITING))],
         failed=site.store.jobs(state=JobState.FAILED, most=10),
         owners=site.store.owners(),
@@ -44,11 +45,19 @@ def _overview(request: Request, link: str = "") -> Response:
         audit=site.store.audit(most=100),
         settings={
             key: site.store.setting(key)
-            for key in (*_SETTINGS, "sandbox", "sandbox_line", "engine_line", "engine_fault")
+            for key in (
+                *_SETTINGS,
+                "sandbox",
+                "sandbox_line",
+                "engine_line",
+                "engine_fault",
+                "remote_engine_line",
+                "remote_engine_fault",
+            )
         },
         free_gib=disk.free / 2**30,
         disk_gib=disk.total / 2**30,
-        watchers=site.watcher_places.taken,
+        watchers=site.limits.watcher_places.taken,
         time=site.clock(),
     )
 

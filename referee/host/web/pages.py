@@ -1,53 +1,70 @@
 """Pages that everybody may see: the board, a bot, rounds, games, the rules, how to enter, the feeds."""
 
+import os
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Final
 
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import FileResponse, HTMLResponse, Response
 
-from referee.host.rows import VersionState
-from referee.host.store import NotAllowedError
+from referee.host.home import HostHome
+from referee.host.rows import Version, VersionState
+from referee.host.store import LOG_BYTES, PRESENT_SECONDS, NotAllowedError
 from referee.host.web.answers import environment_of, number_in, page, static_file, static_version
 from referee.host.web.board import OnLadder
-from referee.host.web.site import Site, site_of, visitor
+from referee.host.web.site import Site, Visitor, shown_ladder, site_of, visitor
+from referee.host.web.tables import NO_TABLES
 from referee.league.definition.names import is_name
 from referee.league.ladder_history import is_ladder
 from referee.league.league import LeagueError, read_league
-from referee.league.store import NoGameError, Store, StoreError
+from referee.league.plan import log_file
+from referee.league.store import ArchivedError, GameRow, NoGameError, Store, StoreError
 from referee.report.html_report import replay_page
 from referee.report.standings_columns import HINTS
 from referee.rules.rulebook import Clause, Level, clause_text, clauses_of
 from referee.rules.ruleset import meanings
+from referee.umpire.record import Record
 from referee.web.headers import SHUT_IN
 
 FIRST_S: Final = 5.0
 """How long the first page waits for the first standings."""
 
 _SHOWN_ROUNDS: Final = 50
+MEASURES: Final = {"place": "Place points", "stakes": "Stakes a game", "points": "Points a game"}
 LANGUAGES: Final = ("python", "typescript", "java", "rust", "go", "cpp")
 
 
 def board(request: Request) -> Response:
     """The table."""
-    site = site_of(request)
-    site.ladder.first(FIRST_S)
-    mark, now, known = site.ladder.shown, site.ladder.now, site.ladder.board
+    site, shown = site_of(request), shown_ladder(request)
+    watch = shown.watch
+    watch.first(FIRST_S)
+    mark, now, known = watch.shown, watch.now, watch.board
     here = {one.bot for one in now.bots if one.key in now.present} if now else set()
-    coming = [one for one in site.store.entered() if one.bot not in here]
+    since = site.clock() - PRESENT_SECONDS
     return page(
-        request, "board.html.j2", now=now, board=known, coming=coming, fault=site.ladder.fault, hints=HINTS, mark=mark
+        request,
+        "board.html.j2",
+        now=now,
+        board=known,
+        coming=[] if shown.remote else [one for one in site.store.entered() if one.bot not in here],
+        connected=[one for one in site.store.connections() if one.seen >= since] if shown.remote else [],
+        fault=watch.fault,
+        hints=HINTS,
+        mark=mark,
+        measure=MEASURES[site.definition.tournament.objective],
     )
 
 
 def bot(request: Request) -> Response:
     """A bot: its versions, and how each did."""
-    site, name = site_of(request), str(request.path_params["name"])
-    site.ladder.first(FIRST_S)
-    now, known = site.ladder.now, site.ladder.board
+    site, name, shown = site_of(request), str(request.path_params["name"]), shown_ladder(request)
+    shown.watch.first(FIRST_S)
+    now, known = shown.watch.now, shown.watch.board
     entered = [one for one in reversed(now.bots) if one.bot.casefold() == name.casefold()] if now else []
-    versions = site.store.versions(bot=name) if is_name(name) else []
+    versions = [one for one in site.store.versions(bot=name) if one.remote is shown.remote] if is_name(name) else []
     if not entered and not versions:
         raise NotAllowedError(404, "There is no bot of that name here.")
     who = visitor(request)
@@ -71,40 +88,101 @@ def bot(request: Request) -> Response:
         worst=known.worst.get(key, ()) if known else (),
         called={one.key: one.bot for one in now.bots} if now else {},
         mine=mine,
+        log=log_tail(site.home, playing.key) if playing and not shown.remote and _may_read(who, playing) else "",
+        has_sources=has_sources,
         hints=HINTS,
+    )
+
+
+def _may_read(who: Visitor, playing: OnLadder) -> bool:
+    """Whether somebody may read what a bot prints: its owner, and organisers."""
+    return who.owner is not None and (who.owner.organiser or who.owner.name == playing.owner)
+
+
+def log_tail(home: HostHome, key: str) -> str:
+    """The end of what an entrant has printed at the tables; empty if that is nothing."""
+    path = log_file(home.ladder_logs, key)
+    try:
+        with path.open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(size - LOG_BYTES, 0))
+            return file.read(LOG_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def sources(request: Request) -> Response:
+    """The archive of an accepted version as it was handed in, where that is public."""
+    site, number = site_of(request), number_in(request)
+    site.limits.games.take(request.state.address)
+    one = site.store.version(number)
+    path = site.home.archive(one.archive)
+    named = one.bot.casefold() == str(request.path_params["name"]).casefold()
+    if not (named and has_sources(one) and path.is_file()):
+        raise NotAllowedError(404, "There are no sources of this version to be had.")
+    name = "".join(sign if sign.isalnum() else "-" for sign in one.bot)
+    headers = {
+        "Content-Disposition": f'attachment; filename="{name}-{one.id}.zip"',
+        "Content-Security-Policy": "sandbox; default-src 'none'",
+    }
+    return FileResponse(path, media_type="application/zip", headers=headers)
+
+
+def has_sources(one: Version) -> bool:
+    """Whether everybody may have what was handed in."""
+    return one.public and one.state is VersionState.ACCEPTED
+
+
+def tables(request: Request) -> Response:
+    """The tables of the round under way: who plays, and what came of those that are over."""
+    site = site_of(request)
+    site.ladder.first(FIRST_S)
+    now = site.ladder.now
+    return page(
+        request,
+        "tables.html.j2",
+        now=now,
+        tables=now.tables if now else NO_TABLES,
+        fault=site.ladder.fault,
+        measure=MEASURES[site.definition.tournament.objective],
     )
 
 
 def rounds(request: Request) -> Response:
     """The rounds with their commitments, and how to verify them."""
-    site = site_of(request)
-    site.ladder.first(FIRST_S)
-    now = site.ladder.now
+    site, shown = site_of(request), shown_ladder(request)
+    shown.watch.first(FIRST_S)
+    now = shown.watch.now
     given = request.query_params.get("before", "")
     before = int(given) if given.isascii() and given.isdigit() and len(given) < 10 else None
     every = now.rounds if now else ()
-    shown = [one for one in every if before is None or one.number < before][:_SHOWN_ROUNDS]
+    listed = [one for one in every if before is None or one.number < before][:_SHOWN_ROUNDS]
     return page(
         request,
         "rounds.html.j2",
         now=now,
-        rounds=shown,
-        older=bool(shown) and shown[-1].number > 1,
+        rounds=listed,
+        older=bool(listed) and listed[-1].number > 1,
         address=site.url(request),
     )
 
 
 def game(request: Request) -> Response:
-    """The replay of a game, once its set is over: until then its hands are a secret."""
-    site, number = site_of(request), number_in(request)
-    site.replays.take(request.state.address)
-    with site.replay_places.place(request.state.address):
-        return shut_in(site.replay_pages.page(number, lambda: _replay(site, number)))
+    """The replay of a game, once its set is over: until then its hands are a secret. ``#game-N-dK`` begins with a deal, from 0."""
+    site, number, shown = site_of(request), number_in(request), shown_ladder(request)
+    site.limits.replays.take(request.state.address)
+    with site.limits.replay_places.place(request.state.address):
+        return shut_in(shown.replay_pages.page(number, lambda: _replay(shown.path, number)))
 
 
-def _replay(site: Site, number: int) -> str:
+def _replay(ladder: Path, number: int) -> str:
+    return replay_page(shown_game(ladder, number)[0], number)
+
+
+def shown_game(ladder: Path, number: int) -> tuple[Record, GameRow]:
+    """A game that everybody may see. Raises ``NotAllowedError`` for one whose set is not over, or that is not there."""
     try:
-        with Store.read(site.home.ladder) as store:
+        with Store.read(ladder) as store:
             league, row = read_league(store), store.game(number)
             (its_set,) = store.sets_of([row.summary["set"]]).values()
             if not is_ladder(league) or its_set.state == "OPEN":
@@ -112,12 +190,16 @@ def _replay(site: Site, number: int) -> str:
                     409,
                     "This game can be seen when all games of its set are over: they are played with the same packs.",
                 )
-            record = store.record(number)
+            return store.record(number), row
     except NoGameError:
         raise NotAllowedError(404, "There is no such game.") from None
+    except ArchivedError as told:
+        file, line = Path(told.archive["file"]).name, number - told.archive["first_game"] + 1
+        raise NotAllowedError(
+            410, f"The record of this game lies in an archive by now: line {line} of /export/{file} of this site."
+        ) from None
     except (StoreError, LeagueError):
         raise NotAllowedError(404, "There is no such game yet.") from None
-    return replay_page(record, number)
 
 
 def shut_in(text: str | bytes) -> Response:

@@ -12,9 +12,9 @@ from starlette.routing import Route
 
 from referee.host.home import HostHome
 from referee.host.store import NotAllowedError
-from referee.host.web import accounts, api, organising, pages
+from referee.host.web import accounts, api, organising, pages, played, remote
 from referee.host.web.answers import refusal
-from referee.host.web.events import board_events, job_events
+from referee.host.web.events import board_events, job_events, table_events
 from referee.host.web.guard import Guard
 from referee.host.web.limits import WaitError
 from referee.host.web.site import LOOK_S, Site
@@ -29,6 +29,10 @@ API: tuple[Route, ...] = (
     Route("/api/v1/me", api.me),
     Route("/api/v1/board", api.board),
     Route("/api/v1/rounds", api.rounds),
+    Route("/api/v1/games.ndjson", played.games),
+    Route("/api/v1/remote/board", api.remote_board),
+    Route("/api/v1/remote/rounds", api.remote_rounds),
+    Route("/api/v1/remote/{name}", remote.poll, methods=["POST"]),
     Route("/api/v1/openapi.json", api.openapi),
 )
 """What programs ask for."""
@@ -37,9 +41,18 @@ PAGES: tuple[Route, ...] = (
     Route("/", pages.board),
     Route("/bots/{name}", pages.bot),
     Route("/bots/{name}/feed.atom", pages.bot_feed),
+    Route("/bots/{name}/worst/{id}", played.worst_page),
+    Route("/bots/{name}/sources/{id}.zip", pages.sources),
     Route("/feed.atom", pages.feed),
     Route("/games/{id}", pages.game),
+    Route("/tables", pages.tables),
     Route("/rounds", pages.rounds),
+    Route("/rounds/{id}", played.round_page),
+    Route("/remote", pages.board),
+    Route("/remote/bots/{name}", pages.bot),
+    Route("/remote/games/{id}", pages.game),
+    Route("/remote/rounds", pages.rounds),
+    Route("/remote/rounds/{id}", played.round_page),
     Route("/rules", pages.rules),
     Route("/enter", pages.enter),
     Route("/static/{name}", pages.static),
@@ -70,7 +83,10 @@ PAGES: tuple[Route, ...] = (
 
 OTHERS: tuple[Route, ...] = (
     Route("/events", board_events),
+    Route("/tables/events", table_events),
+    Route("/remote/events", board_events),
     Route("/export", api.export),
+    Route("/export/remote", api.remote_export),
     Route("/healthz", api.healthz),
     Route("/metrics", api.metrics),
 )
@@ -90,7 +106,7 @@ def app(
 
     ``look_s``: how often a stream of events looks for news. Its ``state.site`` has to be closed. Raises ``HostStoreError``.
     """
-    site = Site(home=home, definition=definition, clock=clock, ticks=ticks, aside=aside, look_s=look_s)
+    site = Site(home, definition, clock, ticks=ticks, aside=aside, look_s=look_s)
     made = Starlette(
         routes=[*API, *PAGES, *OTHERS],
         middleware=[Middleware(Guard, site)],

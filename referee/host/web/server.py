@@ -10,10 +10,12 @@ from typing import Final
 
 from starlette.applications import Starlette
 
+from referee.host.certificate import LOOK_S, CertificateWatch, certificate_of
 from referee.host.home import HostHome
 from referee.host.web.routes import app
 from referee.host.web.site import Site
 from referee.league.definition.definition import load_definition
+from referee.net.server_certificate import ServerCertificate
 from referee.web.serving import listening_at, server_of, where_it_listens
 
 _LOG: Final = logging.getLogger("referee.host.web")
@@ -26,15 +28,16 @@ _FILES: Final = 8192
 def serve(home: HostHome, stop: threading.Event, told: Callable[[str], None] = lambda _: None) -> None:
     """Runs the site of a host until ``stop`` is set. ``told``: is given the address when it listens, such as 127.0.0.1:8400.
 
-    Raises ``DefinitionError``, ``HostStoreError``, ``OSError`` where the address cannot be listened at.
+    Raises ``DefinitionError``, ``HostStoreError``, ``ListenError`` of a certificate, ``OSError`` where the address cannot be listened at.
     """
     _have_files()
     definition = load_definition(home.definition)
+    certificate = certificate_of(definition, ["http/1.1"])
     made = app(home, definition, aside=True)
     site: Site = made.state.site
     try:
         with _listening(site.host.address) as listening:
-            asyncio.run(_serve(made, site, listening, stop, told))
+            asyncio.run(_serve(made, site, listening, certificate, stop, told))
     finally:
         site.close()
 
@@ -56,10 +59,17 @@ def _have_files() -> None:
 
 
 async def _serve(
-    made: Starlette, site: Site, listening: socket.socket, stop: threading.Event, told: Callable[[str], None]
+    made: Starlette,
+    site: Site,
+    listening: socket.socket,
+    certificate: ServerCertificate | None,
+    stop: threading.Event,
+    told: Callable[[str], None],
 ) -> None:
-    server = server_of(made, _DRAIN_S)
+    """Serves until ``stop`` is set, over TLS if there is a certificate."""
+    server = server_of(made, _DRAIN_S, certificate.context if certificate else None)
     running = asyncio.create_task(server.serve([listening]))
+    looking = asyncio.create_task(_look_after(certificate, site)) if certificate else None
     is_told = False
     while not running.done():
         if server.started and not is_told:
@@ -71,4 +81,14 @@ async def _serve(
             site.stopping.set()
             server.should_exit = True
         await asyncio.wait([running], timeout=_LOOK_S)
+    if looking is not None:
+        looking.cancel()
     await running
+
+
+async def _look_after(certificate: ServerCertificate, site: Site) -> None:
+    """Takes up a renewed certificate, until it is cancelled."""
+    watch = CertificateWatch(certificate)
+    while True:
+        await asyncio.to_thread(watch.look, site.clock())
+        await asyncio.sleep(LOOK_S)

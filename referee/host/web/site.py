@@ -5,7 +5,8 @@ import shutil
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -14,29 +15,22 @@ from starlette.requests import Request
 from referee.host.home import HostHome
 from referee.host.rows import JobState, Owner, Token
 from referee.host.store import HostStore, NotAllowedError
+from referee.host.web.careful import CarefulAnswers
 from referee.host.web.closed_rounds import ClosedRounds
 from referee.host.web.ladder_watch import LadderWatch
-from referee.host.web.limits import Places, RateLimit, RecentPages
+from referee.host.web.limits import RecentPages, SiteLimits
 from referee.host.web.metrics import Figures, SiteMetrics
 from referee.host.web.sessions import COOKIE, Session, Sessions
 from referee.league.definition.definition import Definition
-from referee.league.definition.fields import HostSection
 from referee.league.entrants.bot_source import BotSourceError, find_bot
+
+REMOTE: Final = "/remote"
+"""How the paths of the board of remote bots begin."""
 
 LOOK_S: Final = 0.5
 """How often a stream of events looks whether there is something new."""
 
 _AUTHORITY: Final = re.compile(r"(\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9.-]{1,253})(:[0-9]{1,5})?")
-_MOST_UPLOADS: Final = 8
-_MOST_UPLOADS_OF_AN_OWNER: Final = 2
-_MOST_WATCHERS: Final = 1000
-_MOST_WATCHERS_OF_AN_ADDRESS: Final = 60
-"""A class sits behind one address."""
-_LOGINS_A_MINUTE: Final = 20
-_NEWCOMERS_AN_HOUR: Final = 60
-_EXPORTS_AN_HOUR: Final = 60
-_REPLAYS_A_MINUTE: Final = 60
-_REQUESTS_A_MINUTE: Final = 6000
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,106 +42,84 @@ class Visitor:
     session: Session | None = None
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
+class ShownLadder:
+    """A ladder as the site shows it: the host's own, or its board of remote bots. ``prefix``: how the paths of its pages begin."""
+
+    watch: LadderWatch
+    path: Path
+    closed_rounds: ClosedRounds
+    replay_pages: RecentPages
+    prefix: str
+    remote: bool
+
+
 class Site:
-    """The parts of a site. ``clock``: seconds since 1970; ``ticks``: seconds since whenever, for limits; ``aside``: the standings are worked out in another process;
-    ``stopping``: it ends.
+    """The parts of a site. Close it when it is not needed any more."""
 
-    Close it when it is not needed any more.
-    """
+    def __init__(
+        self,
+        home: HostHome,
+        definition: Definition,
+        clock: Callable[[], float] = time.time,
+        *,
+        ticks: Callable[[], float] = time.monotonic,
+        aside: bool = False,
+        look_s: float = LOOK_S,
+    ) -> None:
+        """``clock``: seconds since 1970; ``ticks``: seconds since whenever, for limits; ``aside``: the standings are worked out in
+        another process; ``look_s``: how often a stream of events looks for news.
 
-    home: HostHome
-    definition: Definition
-    clock: Callable[[], float] = time.time
-    ticks: Callable[[], float] = time.monotonic
-    aside: bool = False
-    look_s: float = LOOK_S
-    stopping: threading.Event = field(default_factory=threading.Event)
-    store: HostStore = field(init=False)
-    ladder: LadderWatch = field(init=False)
-    sessions: Sessions = field(init=False)
-    closed_rounds: ClosedRounds = field(init=False)
-    metrics: SiteMetrics = field(init=False)
-    host: HostSection = field(init=False)
-    root: str = field(init=False)
-    handing_in: threading.Lock = field(default_factory=threading.Lock)
-    logins: RateLimit = field(init=False)
-    requests: RateLimit = field(init=False)
-    newcomers: RateLimit = field(init=False)
-    exports: RateLimit = field(init=False)
-    replays: RateLimit = field(init=False)
-    replay_pages: RecentPages = field(default_factory=RecentPages)
-    uploads: RateLimit = field(init=False)
-    upload_places: Places = field(init=False)
-    watcher_places: Places = field(init=False)
-    export_places: Places = field(init=False)
-    replay_places: Places = field(init=False)
-    _taken: frozenset[str] | None = field(init=False, default=None)
-
-    def __post_init__(self) -> None:
-        self.home.make()
-        self.host = self.definition.host_section
+        Raises ``HostStoreError``.
+        """
+        home.make()
+        self.home, self.definition, self.clock, self.look_s = home, definition, clock, look_s
+        self.host = definition.host_section
         self.root = urlsplit(self.host.url or "").path.rstrip("/")
-        self.store = HostStore.open(self.home.store)
+        self.store = HostStore.open(home.store)
         self.sessions = Sessions(self.store.secret())
-        self.ladder = LadderWatch(self.home.ladder, self.ticks, aside=self.aside)
-        self.closed_rounds = ClosedRounds(self.home.ladder, self.home.folder, self.ticks, in_thread=not self.aside)
-        self.logins = RateLimit(
-            _LOGINS_A_MINUTE, 60, self.ticks, "Too many tries from your address; wait a minute, and try again."
-        )
-        self.newcomers = RateLimit(
-            _NEWCOMERS_AN_HOUR, 3600, self.ticks, "Too many have come from your address this hour; try again later."
-        )
-        self.exports = RateLimit(
-            _EXPORTS_AN_HOUR,
-            3600,
-            self.ticks,
-            "The closed rounds were fetched often from your address; try again later.",
-        )
-        self.replays = RateLimit(
-            _REPLAYS_A_MINUTE,
-            60,
-            self.ticks,
-            "Many games were looked at from your address; wait a moment, and try again.",
-        )
-        self.requests = RateLimit(
-            _REQUESTS_A_MINUTE, 60, self.ticks, "Too many requests from your address; wait a moment, and try again."
-        )
-        most = self.host.uploads_per_hour
-        self.uploads = RateLimit(
-            most, 3600, self.ticks, f"An owner may hand in {most} versions an hour, and you have; try again later."
-        )
-        self.upload_places = Places(
-            _MOST_UPLOADS,
-            _MOST_UPLOADS_OF_AN_OWNER,
-            "Too many are handing in at this moment; try again in a few seconds.",
-        )
-        self.watcher_places = Places(
-            _MOST_WATCHERS, _MOST_WATCHERS_OF_AN_ADDRESS, "Too many watch at the moment; load the page again later.", 30
-        )
-        # Whoever waits for these holds a thread that all share.
-        self.export_places = Places(4, 2, "Many fetch the closed rounds at the moment; try again in a few seconds.")
-        self.replay_places = Places(8, 4, "Many games are being looked at; try again in a moment.")
+        self.ladder = LadderWatch(home.ladder, ticks, aside=aside)
+        self.closed_rounds = ClosedRounds(home.ladder, home.folder, ticks, in_thread=not aside)
+        self.remote_ladder = LadderWatch(home.remote, ticks, aside=aside)
+        self.remote_rounds = ClosedRounds(home.remote, home.folder, ticks, in_thread=not aside, name="remote-export")
+        self.remote_pages = RecentPages()
+        self.limits = SiteLimits(ticks, self.host.uploads_per_hour)
+        self.replay_pages = RecentPages()
+        self.careful = CarefulAnswers()
+        self.handing_in = threading.Lock()
+        self.stopping = threading.Event()
+        """It ends."""
         self.metrics = SiteMetrics(self._figures)
+        self._taken: frozenset[str] | None = None
 
     def close(self) -> None:
         """Ends what runs behind it, and closes its files."""
         self.stopping.set()
-        self.ladder.close()
-        self.closed_rounds.close()
+        for one in (self.ladder, self.remote_ladder, self.closed_rounds, self.remote_rounds, self.careful):
+            one.close()
         self.store.close()
+
+    def shown(self, *, remote: bool) -> "ShownLadder":
+        """The ladder, or the board of remote bots; raises ``NotAllowedError`` if the host has none."""
+        if not remote:
+            return ShownLadder(self.ladder, self.home.ladder, self.closed_rounds, self.replay_pages, "", remote=False)
+        if self.host.remote is None:
+            raise NotAllowedError(404, "This host has no board of remote bots.")
+        return ShownLadder(
+            self.remote_ladder, self.home.remote, self.remote_rounds, self.remote_pages, REMOTE, remote=True
+        )
 
     @property
     def is_https(self) -> bool:
         """Whether people reach it over TLS."""
-        return bool(self.host.url and self.host.url.startswith("https:"))
+        return self.host.speaks_https
 
     def url(self, request: Request, path: str = "") -> str:
         """The absolute URL of a path of the site: as ``[host]`` says, else as it was asked for."""
         if self.host.url is not None:
             return self.host.url.rstrip("/") + path
         asked = request.headers.get("host", "")
-        return f"http://{asked if _AUTHORITY.fullmatch(asked) else self.host.address}{path}"
+        return f"{'https' if self.is_https else 'http'}://{asked if _AUTHORITY.fullmatch(asked) else self.host.address}{path}"
 
     def taken(self) -> frozenset[str]:
         """The names of the house bots, which nobody may hand a bot in under."""
@@ -161,14 +133,24 @@ class Site:
         jobs = {str(state): self.store.count_jobs(state) for state in (JobState.WAITING, JobState.RUNNING)}
         return {
             "referee_jobs": ("Jobs that wait or run.", jobs),
-            "referee_watchers": ("Streams of events that are open.", {"": self.watcher_places.taken}),
-            "referee_uploads_running": ("Archives that are being received.", {"": self.upload_places.taken}),
+            "referee_watchers": ("Streams of events that are open.", {"": self.limits.watcher_places.taken}),
+            "referee_uploads_running": ("Archives that are being received.", {"": self.limits.upload_places.taken}),
             "referee_rounds": ("Rounds that have begun.", {"": len(now.rounds) if now else 0}),
             "referee_round_games": ("Games of the open round.", {"": now.games_in_all if now else 0}),
             "referee_round_games_played": ("Its games that are over.", {"": now.games_played if now else 0}),
             "referee_bots": ("Bots that play.", {"": len(now.present) if now else 0}),
             "referee_disk_free_bytes": ("Room on the disk of the host.", {"": shutil.disk_usage(disk).free}),
         }
+
+
+def is_of_remote(path: str) -> bool:
+    """Whether a page is one of the board of remote bots."""
+    return path == REMOTE or path.startswith(f"{REMOTE}/")
+
+
+def shown_ladder(request: Request) -> ShownLadder:
+    """The ladder that a page is of; raises ``NotAllowedError`` where the host has none."""
+    return site_of(request).shown(remote=is_of_remote(request.scope["path"]))
 
 
 def site_of(request: Request) -> Site:

@@ -3,6 +3,7 @@
 import json
 import re
 from datetime import datetime
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
@@ -383,6 +384,32 @@ class HostSection(Section):
         examples=["https://pitch.example.org"],
         json_schema_extra={"x-allowed": 'a URL, such as "https://pitch.example.org"'},
     )
+    certificate: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=4096,
+        description="The host's own certificate, with those above it (PEM); a path relative to the definition. With it the host "
+        "speaks TLS itself. Absent: it speaks plain HTTP, and a proxy TLS. A renewed file is taken up without a restart.",
+        examples=["/etc/ssl/pitch/fullchain.pem"],
+        json_schema_extra={"x-allowed": "a path, and key beside it"},
+    )
+    key: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=4096,
+        description="Its private key (PEM), which nobody else may read.",
+        examples=["/etc/ssl/pitch/privkey.pem"],
+        json_schema_extra={"x-allowed": "a path, and certificate beside it"},
+    )
+    proxies: tuple[str, ...] = Field(
+        default=(),
+        max_length=32,
+        strict=False,
+        description="Addresses or networks of proxies, whose X-Forwarded-For is believed besides that of a proxy on this machine. "
+        "Limits count by it.",
+        examples=[["172.16.0.0/12"]],
+        json_schema_extra={"x-allowed": 'a list of addresses or networks, such as ["172.16.0.0/12"]'},
+    )
     enter: Literal["invited", "approval", "open"] = Field(
         default="invited",
         description="Who may hand bots in. Invited: who has a link of the organiser; approval: anybody, and the organiser lets each "
@@ -393,6 +420,11 @@ class HostSection(Section):
     )
     uploads_per_hour: int = Field(default=20, ge=1, le=1000, description="Versions that an owner may hand in an hour.")
     upload_mib: int = Field(default=16, ge=1, le=64, description="The most MiB of what is handed in at once.")
+    sources: Literal["private", "public"] = Field(
+        default="private",
+        description="Public: whoever looks at a bot can download what was handed in, of versions that were accepted. Whoever hands in is "
+        "told before; what was handed in while it was private stays so.",
+    )
     build_network: bool = Field(
         default=False,
         description="Whether builds may use the network. Without it, packages come with the bot or from the host's cache.",
@@ -411,6 +443,39 @@ class HostSection(Section):
         json_schema_extra={"x-allowed": "a date and time with its offset, such as 2027-01-31T23:59:00+01:00"},
     )
 
+    remote: str | None = Field(
+        default=None,
+        pattern=r"^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+):[0-9]{1,5}$",
+        description="Where remote bots dial in, which play on a board of their own. Absent: there is none.",
+        examples=["127.0.0.1:7401"],
+        json_schema_extra={"x-allowed": 'HOST:PORT, such as "0.0.0.0:7401"; a port of 0 takes any that is free'},
+    )
+    remote_url: str | None = Field(
+        default=None,
+        pattern=r"^(tcp|tls):(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+):[0-9]{1,5}$",
+        max_length=300,
+        description="What remote bots are told to dial, if a proxy stands before `remote`. Absent: that address.",
+        examples=["tls:pitch.example.org:7401"],
+        json_schema_extra={"x-allowed": 'an address of bots, such as "tls:pitch.example.org:7401"'},
+    )
+
+    @field_validator("proxies")
+    @classmethod
+    def _are_networks(cls, proxies: tuple[str, ...]) -> tuple[str, ...]:
+        for at, text in enumerate(proxies):
+            try:
+                ip_network(text)
+            except ValueError as error:
+                allowed = 'an address or a network, such as "10.0.0.7" or "172.16.0.0/12"'
+                remedy = f"write {ip_network(text, strict=False)}" if "host bits" in str(error) else "write its number"
+                raise finding_error(FieldProblem((at,), allowed, remedy)) from None
+        return proxies
+
+    @property
+    def proxy_networks(self) -> tuple[IPv4Network | IPv6Network, ...]:
+        """The networks of ``proxies``."""
+        return tuple(map(ip_network, self.proxies))
+
     @field_validator("closes")
     @classmethod
     def _has_an_offset(cls, closes: datetime | None) -> datetime | None:
@@ -418,6 +483,31 @@ class HostSection(Section):
             allowed = "a date and time with its offset, such as 2027-01-31T23:59:00+01:00"
             raise finding_error(FieldProblem((), allowed, "add the offset from UTC, such as +01:00 or Z"))
         return closes
+
+    @model_validator(mode="after")
+    def _speaks_tls_or_not(self) -> Self:
+        given = [name for name in ("certificate", "key") if getattr(self, name)]
+        if len(given) == 1:
+            missing = "key" if given == ["certificate"] else "certificate"
+            raise finding_error(
+                FieldProblem((given[0],), "certificate and key together, or neither", f'add {missing} = "FILE.pem"')
+            )
+        if given and self.url is not None and not self.url.startswith("https:"):
+            allowed = "an address with https://, where the host has a certificate"
+            raise finding_error(FieldProblem(("url",), allowed, "write https://, or delete certificate and key"))
+        return self
+
+    @property
+    def speaks_https(self) -> bool:
+        """Whether people reach the site over TLS, be it the host's or that of a proxy."""
+        return self.certificate is not None or (self.url or "").startswith("https:")
+
+    @model_validator(mode="after")
+    def _door_before_its_address(self) -> Self:
+        if self.remote_url is not None and self.remote is None:
+            allowed = "nothing here without remote"
+            raise finding_error(FieldProblem(("remote_url",), allowed, 'write remote = "127.0.0.1:7401", or delete it'))
+        return self
 
     @property
     def every_s(self) -> int:

@@ -42,6 +42,11 @@ def is_name(text: str) -> bool:
     return re.fullmatch(_NAME[1:-1], text) is not None
 
 
+def is_version(text: str) -> bool:
+    """Whether the text may be the version of a bot."""
+    return re.fullmatch(_VERSION[1:-1], text) is not None
+
+
 def harmless_name(text: str) -> str:
     """The name of a bot that is nearest to a text, such as the name of a file; ``bot`` where nothing of it can stay.
 

@@ -1,7 +1,7 @@
 """Where finished games go: into the store at once, or into a list that a worker sends home."""
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -32,6 +32,9 @@ class LeagueObserver:
 
     def withdrawn(self, entrant: str, reason: str) -> None:
         """An entrant is out of the league."""
+
+    def away(self, entrant: str, reason: str) -> None:
+        """A remote entrant is out of this round of a ladder, and may be in the next."""
 
     def no_contest(self, game: GamePlan, reason: str) -> None:
         """A game has to be played again."""
@@ -183,18 +186,22 @@ class BufferSink(EventSink):
 class StoreSink(EventSink):
     """Writes to the store and tells the observer.
 
+    ``gone``: why each was given up that was; ``away``: those of them that may come again.
+
     Games that finish within a fifth of a second share a transaction, for each has to wait for the disk. A game counts
     as finished, and is told, only when it is stored. ``figures`` are those of all that was played.
     """
 
-    def __init__(self, store: Store, observer: LeagueObserver) -> None:
-        self._store, self._observer = store, observer
+    def __init__(self, store: Store, observer: LeagueObserver, come_again: Collection[str] = ()) -> None:
+        """``come_again``: entrants that are not withdrawn when they are given up, but out for this run: the remote bots of a ladder."""
+        self._store, self._observer, self._come_again = store, observer, frozenset(come_again)
         self._attempts: dict[str, int] = {}
         self._processes: dict[str, list[Mapping[str, object]]] = {}
         self._ready: list[tuple[GamePlan, FinishedGame]] = []
         self._pace = Pace()
         self.again: list[GamePlan] = []
         self.gone: dict[str, str] = {}
+        self.away: dict[str, str] = {}
         self.figures = RunFigures()
 
     def begin(self, games: Sequence[GamePlan], processes: Sequence[Sequence[Mapping[str, object]]] = ()) -> None:
@@ -250,9 +257,15 @@ class StoreSink(EventSink):
         self._observer.fault(entrant, str(fault), sentence, str(log))
 
     def withdrawn(self, entrant: str, reason: str) -> None:
-        """Takes an entrant out of the league."""
-        if entrant not in self.gone:
-            self.gone[entrant] = reason
+        """Takes an entrant out of the league; one that may come again out of what is played now."""
+        if entrant in self.gone:
+            return
+        self.gone[entrant] = reason
+        if entrant in self._come_again:
+            self.away[entrant] = reason
+            self._store.add_fault(entrant, str(Fault.DISCONNECT), reason, "-")
+            self._observer.away(entrant, reason)
+        else:
             self._store.withdraw(entrant, reason)
             self._observer.withdrawn(entrant, reason)
 

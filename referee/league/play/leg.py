@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from referee.league.league import LeagueError
-from referee.league.plan import GamePlan, LeaguePlan
+from referee.league.plan import GamePlan, LeaguePlan, log_file
 from referee.league.play.arena import Arena, ArenaObserver, Slot, new_connection, send_off
 from referee.league.play.event_sink import EventSink
 from referee.net.connection import BotConnection
@@ -138,8 +138,7 @@ class Leg(GameObserver, ArenaObserver, SupervisorObserver):
 
     def log_path(self, key: str, slot: int) -> Path:
         """Where the output of a bot's process goes."""
-        name = key.replace("#", "-").replace(" ", "_") + (f".{slot}" if slot else "")
-        return self.plan.log_dir / f"{name}.log"
+        return log_file(self.plan.log_dir, key, slot)
 
     def _launch(self, command: Command, address: str, connection: BotConnection, folder: Path) -> BotProcess:
         return launch(

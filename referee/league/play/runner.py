@@ -30,6 +30,7 @@ from referee.league.sets_to_play import (
     MOST_NO_CONTESTS,
     STOPPED,
     WITHDRAWN,
+    away_from,
     closed_by_id,
     find_ending,
     never_contested,
@@ -112,7 +113,7 @@ class Runner:
         self._workers = 1 if self._remote else workers  # remote bots dial in to this process
         self._cluster = "" if self._remote else cluster
         self._watch = watch
-        self._event_sink = StoreSink(store, observer)
+        self._event_sink = StoreSink(store, observer, self._remote if format_of(league.shape).endless else ())
         self._arena: Arena | None = None
         self._pool: Pool | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -256,10 +257,18 @@ class Runner:
             self._store.put(cluster=bool(self._cluster))  # what this run leaves open, nobody here can prove dead
 
     def _void_withdrawn(self) -> None:
-        """Withdrawal voids the entrant's unfinished sets; its closed ones stay if they are at least half of all."""
+        """Withdrawal voids the entrant's unfinished sets; its closed ones stay if they are at least half of all.
+
+        Who is away from a round of a ladder loses its unfinished sets alone.
+        """
         gone = {key: about["withdrawn"] for key, about in self._store.entrants().items() if about["withdrawn"]}
         while gone and self._void_scored(gone):
             continue  # one that stood at half of its sets may have lost some by another's withdrawal
+        for key, reason in self._event_sink.away.items():
+            own = self._store.sets_of(planned.id for planned in self._schedule.sets if key in planned.table)
+            for row in own.values():
+                if row.state == "OPEN":
+                    self._store.close_set(row.id, "VOID", away_from(key, reason))
 
     def _void_scored(self, gone: Mapping[str, str]) -> bool:
         """Voids what has to be void of these entrants; whether any set that was scored is among it."""

@@ -51,7 +51,9 @@ class Ladder(Format):
     words = "everybody in rounds without an end, which new bots and new versions enter as they come"
     options = frozenset({"extra"})
     takes_pairs = False
-    no_remote = "no remote bots on a ladder, which knows versions by their files"
+    no_remote = (
+        "no remote bots on a ladder, which knows versions by their files; a host has a board of its own for them"
+    )
     endless = True
 
     def next_sets(self, shape: Shape, entrants: Sequence[ScheduledEntrant], results: Sequence[SetResult]) -> Schedule:

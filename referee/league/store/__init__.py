@@ -18,11 +18,12 @@ from referee.league.store.league_facts import (
     SetRow,
 )
 from referee.league.store.root_digests import chain_end, chain_next, chain_start, fold_root
-from referee.league.store.schema import NoGameError, NoLeagueError, StoreError
+from referee.league.store.schema import ArchivedError, NoGameError, NoLeagueError, StoreError
 from referee.league.store.source import Source
 from referee.league.store.store import Store, now
 
 __all__ = [
+    "ArchivedError",
     "EntrantFacts",
     "Exported",
     "FaultLine",

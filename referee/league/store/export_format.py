@@ -24,6 +24,7 @@ from typing import (
 )
 
 from referee.league.store.league_facts import (
+    ArchivedRecords,
     AttemptLine,
     EntrantLine,
     FaultLine,
@@ -57,6 +58,17 @@ class ExportManifest(TypedDict):
     rows: Annotated[dict[str, int], "How many lines each JSONL file has."]
     verify: Annotated[str, "The command that checks everything."]
     rerun: Annotated[str, "The command that plays the league again with the same packs."]
+
+
+class LadderManifest(ExportManifest):
+    """What this folder is, and the commands that check it and play it again."""
+
+    archives: NotRequired[
+        Annotated[
+            list[ArchivedRecords],
+            "Of a ladder: the files that the records of old rounds lie in, which are not in `records.jsonl`.",
+        ]
+    ]
 
 
 Schema = dict[str, Any]
@@ -132,7 +144,7 @@ def _inner(part: Any) -> Schema:
 
 
 LINES: Final[dict[str, type]] = {
-    MANIFEST: ExportManifest,
+    MANIFEST: LadderManifest,
     LEAGUE: LadderFacts,
     "entrants.jsonl": EntrantLine,
     "sets.jsonl": SetRow,
@@ -229,5 +241,5 @@ def export_schema(*, ladder: bool = False) -> Schema:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "An exported league",
         "description": f"{FORMAT}: each file of JSON, or each line of a JSONL file, by the definition of its name.",
-        "$defs": FILES if ladder else {**FILES, LEAGUE: schema_of(PublicFacts)},
+        "$defs": FILES if ladder else {**FILES, MANIFEST: schema_of(ExportManifest), LEAGUE: schema_of(PublicFacts)},
     }

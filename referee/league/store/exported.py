@@ -11,18 +11,21 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import IO, Any, Final, cast
 
+from referee.league.store.archived_records import archived_in, told_archived
 from referee.league.store.export_format import (
     FILES,
     FIRST_FORMAT,
     FORMAT,
     LEAGUE,
     MANIFEST,
-    ExportManifest,
+    LadderManifest,
     dumped,
+    inner_misfit,
     misfit,
 )
 from referee.league.store.json_text import MOST_BYTES, TextError, read_json
 from referee.league.store.league_facts import (
+    ArchivedRecords,
     AttemptLine,
     EntrantFacts,
     FaultLine,
@@ -33,7 +36,7 @@ from referee.league.store.league_facts import (
     SetRow,
     public_facts,
 )
-from referee.league.store.schema import NoGameError, NoLeagueError, StoreError
+from referee.league.store.schema import ArchivedError, NoGameError, NoLeagueError, StoreError
 from referee.umpire.record import Record, canonical
 
 PARTS: Final = ("entrants", "sets", "fixtures", "games", "rulings", "attempts", "faults")
@@ -62,7 +65,11 @@ class Exported:
                 f"{folder / MANIFEST} has the form {told!r}; this Referee reads {FORMAT!r} and {FIRST_FORMAT!r}: "
                 "if it comes from a newer one, update Referee"
             )
-        self._manifest = cast("ExportManifest", self._known(MANIFEST, "", manifest))
+        self._manifest = cast("LadderManifest", self._known(MANIFEST, "", manifest))
+        self._archives = self._manifest.get("archives", [])
+        for at, one in enumerate(self._archives):
+            if told := inner_misfit(ArchivedRecords, one):
+                raise StoreError(f"{folder / MANIFEST}: archives[{at}]{told}")
         self._places: dict[int, int] | None = None
 
     @property
@@ -71,7 +78,7 @@ class Exported:
         return self._folder
 
     @property
-    def manifest(self) -> ExportManifest:
+    def manifest(self) -> LadderManifest:
         """What the folder says of itself."""
         return self._manifest
 
@@ -125,9 +132,11 @@ class Exported:
             yield name, self._lines(name)
 
     def record(self, number: int) -> Record:
-        """The record of the game with that number; raises ``StoreError``."""
+        """The record of the game with that number; raises ``StoreError``, ``ArchivedError`` where it lies in an archive."""
         places = self.record_places()
         if number not in places:
+            if archive := archived_in(self.archives(), number):
+                raise ArchivedError(told_archived(self._folder, number, archive), archive)
             raise NoGameError(f"{self._folder / 'records.jsonl'} has no record of game {number}")
         with self._open("records.jsonl") as file:
             file.seek(places[number])
@@ -151,6 +160,10 @@ class Exported:
                     place += len(line)
             self._places = places
         return self._places
+
+    def archives(self) -> list[ArchivedRecords]:
+        """Of a ladder: the files that the records of old rounds lie in, oldest first."""
+        return self._archives
 
     def oddities(self) -> tuple[str, ...]:
         """None: what is written otherwise than an export is never read."""

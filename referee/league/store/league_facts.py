@@ -123,6 +123,17 @@ class RoundFacts(TypedDict):
     result_root: NotRequired[Annotated[str, "Root over all results up to its end; a round without one is open."]]
 
 
+class ArchivedRecords(TypedDict):
+    """Records of old rounds of a ladder that lie in a file of their own."""
+
+    file: Annotated[str, "The name of the file."]
+    digest: Annotated[Digest, "SHA-256 of the file."]
+    first_round: Annotated[Number, "The first of its rounds."]
+    last_round: Annotated[Number, "The last of its rounds."]
+    first_game: Annotated[Number, "The number of the first game that has its record there."]
+    last_game: Annotated[Number, "The number of the last."]
+
+
 class LadderFacts(PublicFacts):
     """What is fixed for the league."""
 
@@ -137,6 +148,12 @@ class LeagueFacts(LadderFacts):
     file: NotRequired[Annotated[str, "The file that the definition was read from."]]
     tokens: NotRequired[Annotated[dict[str, str], "The tokens of the remote bots, by entrant."]]
     paused: NotRequired[Annotated[bool, "Of a ladder: whether no round may begin."]]
+    archives: NotRequired[
+        Annotated[
+            list[ArchivedRecords],
+            "Of a ladder: where the records of old rounds lie, oldest first; files as paths from the folder of the store.",
+        ]
+    ]
 
 
 PRIVATE: Final = frozenset(LeagueFacts.__annotations__.keys() - LadderFacts.__annotations__.keys() | {"cluster"})

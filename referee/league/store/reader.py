@@ -4,11 +4,14 @@ import contextlib
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
 
+from referee.league.store.archived_records import archived_in, told_archived
 from referee.league.store.json_text import TextError, column, inflate, read_json, read_short
 from referee.league.store.league_facts import (
+    ArchivedRecords,
     AttemptLine,
     EntrantFacts,
     FaultLine,
@@ -21,7 +24,7 @@ from referee.league.store.league_facts import (
     entrant_line,
     field_names,
 )
-from referee.league.store.schema import TABLES, NoGameError, StoreError
+from referee.league.store.schema import TABLES, ArchivedError, NoGameError, StoreError
 from referee.umpire.record import Record, canonical
 
 _SET: Final = f"SELECT {', '.join(field_names(SetRow))} FROM game_set"  # noqa: S608  # our own words
@@ -47,12 +50,48 @@ _AT_ONCE: Final = 500  # names in one query
 _MOST: Final = 1 << 63
 """Beyond the numbers that SQLite has."""
 
+_NEWEST: Final = 4_000
+"""Among so many of the newest attempts are all that are under way: a league plays fewer games at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """A set with those who play it. ``seats``: of its first fixture; ``fixtures``: how many games it has, of which ``games`` are stored.
+
+    ``begun``: whether a game of it is under way.
+    """
+
+    id: str
+    position: int
+    state: str
+    seats: tuple[str, ...]
+    fixtures: int
+    games: int
+    begun: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRow:
+    """A stored game of a set's present packs. ``nth``: which of the set's ``fixtures`` it was, counted from 1 as they were stored.
+
+    ``position``, ``state`` and ``seats`` are those of its set, as in ``TableRow``.
+    """
+
+    number: int
+    set_id: str
+    position: int
+    state: str
+    seats: tuple[str, ...]
+    nth: int
+    fixtures: int
+
 
 class Reader:
     """What can be read of a league. What is asked for a few sets or games costs as much as these, not as the league."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self.path, self._db = path, connection
+        self._archives: tuple[str, list[ArchivedRecords]] = "", []
 
     def league(self) -> LeagueFacts:
         """What is fixed for the league, by key: name, definition, master, commitment, code version and so on."""
@@ -115,11 +154,16 @@ class Reader:
         return _game(row)
 
     def record(self, number: int) -> Record:
-        """The record of the game with that number; raises ``NoGameError`` if there is none, ``StoreError`` if it cannot be read."""
+        """The record of the game with that number.
+
+        Raises ``NoGameError`` if there is none, ``ArchivedError`` if it lies in an archive, ``StoreError`` if it cannot be read.
+        """
         asked = "SELECT record FROM game WHERE number = ?"
         row = self._db.execute(asked, (number,)).fetchone() if number < _MOST else None
         if row is None:
             raise NoGameError(f"{self.path} has no game {number}")
+        if not row[0] and (archive := archived_in(self.archives(), number)):
+            raise ArchivedError(told_archived(self.path, number, archive), archive)
         try:
             data = inflate(row[0])
             record = read_json(data)
@@ -130,6 +174,32 @@ class Reader:
         if not isinstance(record, dict):
             raise StoreError(f"{self.path}: the record of game {number} is no JSON object")
         return cast("Record", record)
+
+    def archives(self) -> list[ArchivedRecords]:
+        """Of a ladder: where the records of old rounds lie, oldest first; ``file`` is a path from the folder of the store."""
+        row = self._db.execute("SELECT value FROM league WHERE key = 'archives'").fetchone()
+        if row is None:
+            return []
+        if self._archives[0] != row[0]:
+            self._archives = row[0], cast("list[ArchivedRecords]", read_json(row[0]))
+        return self._archives[1]
+
+    def record_digests(self, first: int, last: int) -> list[tuple[int, str]]:
+        """The number of each game from one to another, and the digest of its record."""
+        query = "SELECT number, record_digest FROM game WHERE number BETWEEN ? AND ? ORDER BY number"
+        return list(self._db.execute(query, (first, last)))
+
+    def last_game_before(self, position: int) -> int:
+        """The highest number of a game of the sets before a place of the schedule; 0 if there is none.
+
+        Raises ``StoreError`` if a later set has a game with a lower number.
+        """
+        query = "SELECT {}(g.number) FROM game g JOIN fixture f ON f.id = g.fixture_id JOIN game_set s ON s.id = f.set_id WHERE s.position {} ?"
+        last = self._db.execute(query.format("max", "<"), (position,)).fetchone()[0] or 0
+        after = self._db.execute(query.format("min", ">="), (position,)).fetchone()[0]
+        if after is not None and after < last:
+            raise StoreError(f"{self.path} is damaged: game {after} of a later round stands before game {last}")
+        return int(last)
 
     def oddities(self) -> Iterator[str]:
         """What stands in the file otherwise than a referee writes it, each in a sentence: for a verification.
@@ -247,6 +317,63 @@ class Reader:
             " LEFT JOIN attempt a ON a.fixture_id = f.id GROUP BY s.position ORDER BY s.position"
         )
         return [ended for (ended,) in self._db.execute(query)]
+
+    def tables(self, position: int, most: int = 1 << 30) -> list[TableRow]:
+        """So many sets from a place of the schedule on, each with who plays it and how far it is."""
+        query = (
+            "SELECT s.id, s.position, s.state, (SELECT seats FROM fixture f WHERE f.set_id = s.id ORDER BY f.rotation LIMIT 1),"
+            " (SELECT count(*) FROM fixture f WHERE f.set_id = s.id), s.games"
+            " FROM game_set s WHERE s.position >= ? ORDER BY s.position LIMIT ?"
+        )
+        begun = {
+            fixture.rpartition("-")[0]
+            for (fixture,) in self._db.execute(
+                "SELECT fixture_id FROM (SELECT fixture_id, ended FROM attempt ORDER BY id DESC LIMIT ?) WHERE ended IS NULL",
+                (_NEWEST,),
+            )
+        }
+        return [
+            TableRow(name, place, state, tuple(read_json(seats)), fixtures, games, state == "OPEN" and name in begun)
+            for name, place, state, seats, fixtures, games in self._db.execute(query, (position, most))
+        ]
+
+    def stored_after(self, number: int, most: int) -> list[StoredRow]:
+        """So many of the scored games that were stored after one, in their order, each with its place in its set."""
+        query = (
+            "SELECT g.number, s.id, s.position, s.state,"
+            " (SELECT seats FROM fixture e WHERE e.set_id = s.id ORDER BY e.rotation LIMIT 1), (SELECT count(*) FROM fixture e JOIN game h ON h.fixture_id = e.id"
+            " WHERE e.set_id = s.id AND h.redeal = s.redeal AND h.number <= g.number),"
+            " (SELECT count(*) FROM fixture e WHERE e.set_id = s.id)"
+            " FROM game g JOIN fixture f ON f.id = g.fixture_id JOIN game_set s ON s.id = f.set_id AND s.redeal = g.redeal"
+            " WHERE g.number > ? ORDER BY g.number LIMIT ?"
+        )
+        rows = self._db.execute(query, (min(number, _MOST - 1), most))
+        return [
+            StoredRow(game, name, place, state, tuple(read_json(seats)), nth, fixtures)
+            for game, name, place, state, seats, nth, fixtures in rows
+        ]
+
+    def numbers_of_closed(self, places: range, after: int, most: int) -> list[int]:
+        """So many of the numbers after one of the scored games of the sets at these places that are over, ascending."""
+        rest = (
+            " JOIN game_set s ON s.id = f.set_id AND s.redeal = g.redeal WHERE g.number > ? AND s.position >= ?"
+            " AND s.position < ? AND s.state != 'OPEN' ORDER BY g.number LIMIT ?"
+        )
+        query = f"SELECT g.number FROM game g JOIN fixture f ON f.id = g.fixture_id{rest}"  # noqa: S608  # our own words
+        asked = (min(after, _MOST - 1), places.start, places.stop, most)
+        return [number for (number,) in self._db.execute(query, asked)]
+
+    def last_number(self) -> int:
+        """The number of the game that was stored last; 0 if none was."""
+        return int(self._db.execute("SELECT coalesce(max(number), 0) FROM game").fetchone()[0])
+
+    def games_of(self, set_ids: Iterable[str]) -> list[GameRow]:
+        """The scored games of these sets, by number."""
+        query = (
+            f"{_GAME} JOIN fixture f ON f.id = g.fixture_id JOIN game_set s ON s.id = f.set_id AND s.redeal = g.redeal"
+            " WHERE s.id IN"
+        )
+        return sorted(map(_game, self._for_each(query, list(set_ids))), key=lambda one: one.number)
 
     def count_closed_sets(self) -> int:
         """How many sets are scored or void."""

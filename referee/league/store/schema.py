@@ -6,6 +6,8 @@ import stat
 from collections.abc import Mapping
 from pathlib import Path
 
+from referee.league.store.league_facts import ArchivedRecords
+
 SCHEMA_VERSION = 2
 """Version 1 is that of Referee 0.1.0: the same tables, another record root, JSON with the keys as they came."""
 
@@ -70,6 +72,18 @@ DROP TABLE temp.taken
 """Takes the sets of ``temp.kept`` over from the store ``other``; games are numbered anew, in their old order."""
 
 
+WITHOUT_RECORDS = """
+CREATE TEMP TABLE small AS
+    SELECT fixture_id, redeal, attempt_id, number, record_digest, result_digest, summary FROM main.game
+    WHERE number BETWEEN :first AND :last;
+DELETE FROM main.game WHERE number BETWEEN :first AND :last;
+INSERT INTO main.game SELECT fixture_id, redeal, attempt_id, number, x'', record_digest, result_digest, summary
+    FROM temp.small ORDER BY number;
+DROP TABLE temp.small
+"""
+"""Takes the records of games away. What is left of them moves to the table's end: in its place each would keep a page of its own."""
+
+
 class StoreError(Exception):
     """A store that cannot be opened, is in use, or refuses what would contradict it. Names the file and the remedy."""
 
@@ -80,6 +94,14 @@ class NoLeagueError(StoreError):
 
 class NoGameError(StoreError):
     """The league has no game, or no record of a game, with the number that was asked for."""
+
+
+class ArchivedError(StoreError):
+    """The record of a game lies in a file of its own, ``archive``, and not in the league; names file, rounds and digest."""
+
+    def __init__(self, sentence: str, archive: ArchivedRecords) -> None:
+        super().__init__(sentence)
+        self.archive = archive
 
 
 def check_file(path: Path) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from referee.league.store.league_facts import (
+    ArchivedRecords,
     AttemptLine,
     EntrantFacts,
     FaultLine,
@@ -41,7 +42,10 @@ class Source(Protocol):
         """All games by number, those of earlier packs too."""
 
     def record(self, number: int) -> Record:
-        """The record of the game with that number; raises ``StoreError``."""
+        """The record of the game with that number; raises ``StoreError``, ``ArchivedError`` where it lies in an archive."""
+
+    def archives(self) -> Sequence[ArchivedRecords]:
+        """Of a ladder: where the records of old rounds lie, oldest first."""
 
     def every_ruling(self) -> Iterable[RulingLine]:
         """All rulings with the number of their game."""

@@ -14,13 +14,21 @@ from pathlib import Path
 from typing import IO, Any, Final, Self
 
 from referee.league.store.json_text import MOST_BYTES, column
-from referee.league.store.league_facts import BotFacts, FinishedGame, FixtureRow, LeagueFacts, RoundFacts
+from referee.league.store.league_facts import (
+    ArchivedRecords,
+    BotFacts,
+    FinishedGame,
+    FixtureRow,
+    LeagueFacts,
+    RoundFacts,
+)
 from referee.league.store.reader import Reader
 from referee.league.store.root_digests import FIRST_SCHEME, chain_next, chain_start
 from referee.league.store.schema import (
     KEEP,
     SCHEMA,
     SCHEMA_VERSION,
+    WITHOUT_RECORDS,
     NoLeagueError,
     StoreError,
     check_file,
@@ -56,8 +64,11 @@ class Store(Reader):
         self._latest = ""
 
     @classmethod
-    def create(cls, path: Path, league: LeagueFacts) -> Self:
-        """A new store, readable by its owner alone (it holds the master). Raises ``StoreError`` if the file exists."""
+    def create(cls, path: Path, league: LeagueFacts, *, shrinks: bool = False) -> Self:
+        """A new store, readable by its owner alone (it holds the master). Raises ``StoreError`` if the file exists.
+
+        ``shrinks``: it can give disk space back in small steps, for a page more in a thousand.
+        """
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
@@ -65,7 +76,7 @@ class Store(Reader):
             raise StoreError(f"{path} exists already; resume it, or start a new season") from None
         except OSError as error:
             raise StoreError(f"{path} cannot be made: {error.strerror}") from None
-        store = cls._open(path, fresh=True)
+        store = cls._open(path, fresh=True, shrinks=shrinks)
         with store._transaction() as db:  # noqa: SLF001
             for statement in SCHEMA.split(";"):
                 db.execute(statement)
@@ -80,7 +91,7 @@ class Store(Reader):
         return cls._open(path, fresh=False)
 
     @classmethod
-    def _open(cls, path: Path, *, fresh: bool) -> Self:
+    def _open(cls, path: Path, *, fresh: bool, shrinks: bool = False) -> Self:
         try:
             lock = path.with_name(path.name + ".lock").open("wb")
         except OSError as error:
@@ -96,6 +107,8 @@ class Store(Reader):
         db = sqlite3.connect(path, isolation_level=None, timeout=10)
         try:
             _guard(db)
+            if shrinks:
+                db.execute("PRAGMA auto_vacuum = INCREMENTAL")  # before the first page is written
             db.execute("PRAGMA journal_mode = WAL")
             _write_durably(path, db)
             db.execute("PRAGMA foreign_keys = ON")
@@ -240,6 +253,36 @@ class Store(Reader):
             _enter(db, entrants)
             _schedule(db, league, set_ids, fixtures)
             db.execute("INSERT OR REPLACE INTO league VALUES ('rounds', ?)", (column(list(rounds)),))
+
+    def drop_records(self, archives: Sequence[ArchivedRecords]) -> None:
+        """Takes away the records that lie in the last of these archives, and notes all of them, in one transaction."""
+        first, last = archives[-1]["first_game"], archives[-1]["last_game"]
+        with self._transaction() as db:
+            for statement in WITHOUT_RECORDS.split(";"):
+                db.execute(statement, {"first": first, "last": last} if ":last" in statement else {})
+            db.execute("INSERT OR REPLACE INTO league VALUES ('archives', ?)", (column(list(archives)),))
+
+    def free_pages(self) -> int:
+        """How many pages of the file hold nothing."""
+        return int(self._db.execute("PRAGMA freelist_count").fetchone()[0])
+
+    def shrink(self, pages: int) -> int:
+        """Gives so many free pages back to the disk, if the file was made to shrink; returns how many are left."""
+        try:
+            self._db.execute(f"PRAGMA incremental_vacuum({int(pages)})").fetchall()
+            self._db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+        except sqlite3.Error as error:
+            raise StoreError(f"{self.path} could not be made smaller ({error}); what it holds is unharmed") from None
+        return self.free_pages()
+
+    def rewrite(self) -> None:
+        """Writes the whole file anew, without free pages, and so that it can ``shrink``. Takes twice its size on the disk."""
+        try:
+            self._db.execute("PRAGMA auto_vacuum = INCREMENTAL")
+            self._db.execute("VACUUM")
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        except sqlite3.Error as error:
+            raise StoreError(f"{self.path} could not be made smaller ({error}); what it holds is unharmed") from None
 
     def keep_sets(self, other: Path, set_ids: Iterable[str]) -> None:
         """Takes scored sets over from another store, with their games, records and rulings; they are open here.

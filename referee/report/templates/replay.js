@@ -108,7 +108,10 @@ function open(number, where) {
   }
   document.body.classList.add("replaying");
   byId("replay").hidden = false;
-  go(where && where[0] === "r" ? Math.max(replay.frames.findIndex(frame => frame.ruling === game.rulings[Number(where.slice(1))]), 0) : Number(where) || 0);
+  // A number is a frame; r3 is the ruling with that number, d3 the deal.
+  const [kind, which] = where && "rd".includes(where[0]) ? [where[0], Number(where.slice(1))] : ["", 0];
+  const wanted = kind === "r" ? frame => frame.ruling === game.rulings[which] : frame => frame.deal === which;
+  go(kind ? Math.max(replay.frames.findIndex(wanted), 0) : Number(where) || 0);
   byId("replay-title").focus({ preventScroll: true });
   window.scrollTo(0, 0);
   return true;
@@ -121,7 +124,7 @@ function close() {
 }
 
 function follow() {
-  const found = /^#game-(\d+)(?:-(r?\d+))?$/.exec(location.hash);
+  const found = /^#game-(\d+)(?:-([rd]?\d+))?$/.exec(location.hash);
   if (found && open(Number(found[1]), found[2])) return;
   if (document.body.dataset.only) open(games[0].n, "0");
   else if (!byId("replay").hidden) {
