@@ -377,7 +377,7 @@ def _what_is_kept(path: Path, definition: Definition, roster: Roster) -> str:
     return f"--new-version keeps {len(kept.sets)} of {counted(total, 'set')}."
 
 
-def _is_sample(entrant: Entrant) -> bool:
+def is_sample(entrant: Entrant) -> bool:
     """Whether an entrant is one of the sample bots that came with this referee."""
     return entrant.folder is not None and entrant.folder.resolve() in {
         path.resolve() for path in sample_bots().values()
@@ -396,7 +396,7 @@ def shut_in(
     if choice.kind == "none" and local:
         if any(entrant.submitted for entrant in roster.bots) and not trusted:
             raise LeagueError(f"{choice.line} Submitted bots are not run like that; add --trust-bots if you trust them")
-        strangers = [one.key for one in roster.bots if not one.remote and not _is_sample(one)] if foreign else []
+        strangers = [one.key for one in roster.bots if not one.remote and not is_sample(one)] if foreign else []
         if strangers and not trusted:
             names = ", ".join(strangers[:5]) + (" and others" if len(strangers) > 5 else "")
             raise LeagueError(

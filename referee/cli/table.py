@@ -4,6 +4,8 @@ import sys
 import threading
 import webbrowser
 from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -15,14 +17,16 @@ from referee.cli.exits import INTERRUPTED
 from referee.cli.lines import messages, plain_text
 from referee.cli.options import LEAGUES, SandboxMode, SandboxOption, refuse_idle
 from referee.cli.reference import read_change
+from referee.cli.run import is_sample
 from referee.league.definition.names import harmless_name
 from referee.league.entrants.bot_build import require_built
 from referee.league.entrants.bot_source import BotSourceError, find_bot
 from referee.league.league import free_season, remove_league
 from referee.league.play.stop_signals import on_stop_signals
 from referee.league.store import Store, StoreError
-from referee.rules import variant
+from referee.rules import variant as rules_of_game
 from referee.sandbox.isolation import choose_sandbox
+from referee.table.day import NOTE, master_of_the_day, title_of_the_day
 from referee.table.game import TableGame, TablePlan
 from referee.table.seating import names_of_copies, seat_all, table_definition
 
@@ -30,126 +34,158 @@ YOU: Final = "You"
 
 BotsArgument = Annotated[
     list[str] | None,
-    typer.Argument(
-        metavar="[BOT...]", help="Who sits from your left on: a .py file, a folder with bot.toml, or a sample."
-    ),
+    typer.Argument(metavar="[BOT...]", help="From your left on: a .py file, a folder with bot.toml, or a sample."),
 ]
 VariantOption = Annotated[str, typer.Option(help="Which game.")]
-SeatsOption = Annotated[int | None, typer.Option(min=2, max=7, help="Seats of the table, yours among them.")]
-SeatOption = Annotated[
-    int, typer.Option(min=1, max=7, help="Where you sit. The last seat deals first... see the page.")
-]
+SeatsOption = Annotated[int | None, typer.Option(min=2, max=7, help="Seats at the table, yours among them.")]
+SeatOption = Annotated[int, typer.Option(min=1, max=7, help="Which seat is yours; the first deals first.")]
 ChangesOption = Annotated[
     list[str] | None, typer.Option("--set", metavar="HOUSE_RULE=VALUE", help="Change a house rule; repeatable.")
 ]
-TerminalOption = Annotated[bool, typer.Option("--terminal", help="Play in this terminal, by keyboard alone.")]
-BrowserOption = Annotated[bool, typer.Option("--no-browser", help="Only show the link, and open no browser.")]
+NameOption = Annotated[str, typer.Option(help="What you are called, at the table and in the record.")]
 PracticeOption = Annotated[bool, typer.Option("--practice", help="Moves can be taken back, and nothing is kept.")]
 ClockOption = Annotated[
     float | None,
     typer.Option(
-        "--clock",
-        min=2,
-        max=3600,
-        metavar="SECONDS",
-        help="Time for a decision, for all. Without it, you have no clock.",
+        min=2, max=3600, metavar="SECONDS", help="Time for a decision, for all. Without it you have no clock."
     ),
 ]
+TerminalOption = Annotated[bool, typer.Option("--terminal", help="Play in this terminal, by keyboard alone.")]
+NoBrowserOption = Annotated[bool, typer.Option("--no-browser", help="Show the link, and open no browser.")]
 PortOption = Annotated[int, typer.Option(min=0, max=65535, help="Where the page listens on this machine. 0: any port.")]
 KeepOption = Annotated[Path | None, typer.Option(help="Keep the game in this file.")]
 
 
 @app.command(
-    epilog="Example: referee table careful montecarlo random\n\nor:      referee table careful --variant cinch --practice\n\n"
+    epilog="Example: referee table careful montecarlo random\n\n"
+    "or:      referee table careful --variant cinch --practice\n\n"
     "or:      referee table careful random --terminal"
 )
 def table(
     bots: BotsArgument = None,
-    variant_: Annotated[str, typer.Option("--variant", help="Which game.")] = "auction-pitch",
+    variant: VariantOption = "auction-pitch",
     seats: SeatsOption = None,
-    seat: Annotated[int, typer.Option(min=1, max=7, help="Which seat is yours.")] = 1,
+    seat: SeatOption = 1,
     changes: ChangesOption = None,
-    name: Annotated[str, typer.Option(help="What you are called, at the table and in the record.")] = YOU,
+    name: NameOption = YOU,
     practice: PracticeOption = False,
     clock: ClockOption = None,
     terminal: TerminalOption = False,
-    no_browser: BrowserOption = False,
+    no_browser: NoBrowserOption = False,
     port: PortOption = 0,
     keep: KeepOption = None,
     sandbox: SandboxOption = SandboxMode.NONE,
 ) -> None:
-    """Sit down at a table with bots, in your browser or here: through the same referee, wire and records as theirs.
+    """Sit down at a table with bots: in your browser or in this terminal, before the same referee as they.
 
-    You have as much time as you like unless you give a --clock. What you may not do is explained, and never sent.
+    You have all the time you like, unless you give a --clock. What the rules forbid is explained, and costs nothing.
     """
+    _refuse(terminal=terminal, practice=practice)
+    plan = _plan(
+        _Wanted(bots or [], variant, dict(read_change(text) for text in changes or ()), seats, seat, name, clock),
+        "Table",
+        keep or free_season(LEAGUES / "table.sqlite"),
+        sandbox,
+    )
+    _play(replace(plan, practice=practice), terminal=terminal, browser=not no_browser, port=port)
+
+
+@app.command(
+    epilog="Example: referee daily\n\nor:      referee daily --variant cinch --terminal\n\nor:      referee daily --date 2026-12-24"
+)
+def daily(
+    variant: VariantOption = "auction-pitch",
+    day: Annotated[str, typer.Option("--date", metavar="YYYY-MM-DD", help="Another day than today (UTC).")] = "",
+    practice: PracticeOption = False,
+    clock: ClockOption = None,
+    terminal: TerminalOption = False,
+    no_browser: NoBrowserOption = False,
+    port: PortOption = 0,
+    keep: KeepOption = None,
+) -> None:
+    """Play the packs of the day, from the first seat, against bots of the house that never change.
+
+    At home that is practice: the packs lie on your machine, so there is no table of players.
+    """
+    _refuse(terminal=terminal, practice=practice)
+    chosen = _date(day)
+    usual = LEAGUES / f"daily-{chosen.isoformat()}-{rules_of_game(variant).name}.sqlite"
+    plan = _plan(
+        _Wanted([], variant, {}, None, 1, YOU, clock),
+        title_of_the_day(chosen),
+        keep or free_season(usual),
+        SandboxMode.NONE,
+    )
+    if usual.exists():
+        typer.echo(f"You have played the packs of {chosen.isoformat()} before: {usual}")
+    typer.echo(f"Daily of {chosen.isoformat()}. {NOTE}")
+    known = master_of_the_day(chosen, rules_of_game(variant).name)
+    _play(
+        replace(plan, practice=practice, known=known),
+        terminal=terminal,
+        browser=not no_browser,
+        port=port,
+    )
+
+
+def _date(text: str) -> date:
+    try:
+        return date.fromisoformat(text) if text else datetime.now(UTC).date()
+    except ValueError:
+        told = f"{text!r} is no date; write year, month and day: 2026-12-24"
+        raise typer.BadParameter(told, param_hint="--date") from None
+
+
+def _refuse(*, terminal: bool, practice: bool) -> None:
     if terminal:
         refuse_idle("with --terminal, which has no page", "--no-browser", "--port")
     if practice:
         refuse_idle("with --practice, which keeps nothing", "--keep")
-    house_rules = dict(read_change(text) for text in changes or ())
-    plan = _plan(
-        bots or [],
-        variant_,
-        house_rules,
-        seats,
-        seat,
-        name,
-        "Table",
-        clock,
-        keep or LEAGUES / "table.sqlite",
-        sandbox,
-        practice=practice,
-        chosen=keep is not None,
-    )
-    _play(plan, terminal=terminal, browser=not no_browser, port=port)
 
 
-def _plan(
-    bots: list[str],
-    game: str,
-    house_rules: dict[str, Any],
-    seats: int | None,
-    seat: int,
-    name: str,
-    title: str,
-    clock: float | None,
-    path: Path,
-    sandbox: SandboxMode,
-    *,
-    practice: bool,
-    chosen: bool,
-    master: bytes | None = None,
-) -> TablePlan:
-    rules = variant(game)
-    seating = seat_all(rules.with_rules(house_rules), bots, seats, seat)
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What was asked for on the command line."""
+
+    bots: list[str]
+    variant: str
+    house_rules: dict[str, Any]
+    seats: int | None
+    seat: int
+    name: str
+    seconds: float | None
+
+
+def _plan(wanted: _Wanted, title: str, path: Path, sandbox: SandboxMode) -> TablePlan:
+    """The table that was asked for; raises ``SeatingError`` or ``DefinitionError``."""
+    rules = rules_of_game(wanted.variant)
+    seating = seat_all(rules.with_rules(wanted.house_rules), wanted.bots, wanted.seats, wanted.seat)
     named = list(dict.fromkeys(bot for bot in seating.bots if bot))
     names = {bot: _own_name(bot) for bot in named} | distinct_names(named)
     by_seat = names_of_copies(seating, names)
-    person = harmless_name(name)
+    person = harmless_name(wanted.name)
     if person.casefold() in map(str.casefold, by_seat.values()):
         raise typer.BadParameter(f"a bot at the table is called {person}; give another name", param_hint="--name")
-    text = table_definition(title, rules, house_rules, seating, by_seat, person, clock)
-    words = [bot or "your seat" for bot in seating.bots]
-    definition, roster = adhoc_definition(text, words, _WORDS)
+    text = table_definition(title, rules, wanted.house_rules, seating, by_seat, person, wanted.seconds)
+    definition, roster = adhoc_definition(text, [bot or "your seat" for bot in seating.bots], _WORDS)
     require_built(roster.bots)
     choice = choose_sandbox(sandbox.value)
-    if choice.line:
+    if choice.line and not all(bot.remote or is_sample(bot) for bot in roster.bots):
         messages().print(choice.line, style="dim", markup=False)
     return TablePlan(
         definition=definition,
         roster=roster,
         you=seating.you,
-        path=path if chosen else free_season(path),
+        path=path,
         sandbox=choice.kind,
-        practice=practice,
-        seconds=clock,
-        master=master,
+        seconds=wanted.seconds,
     )
 
 
 _WORDS: Final = {
     "seats": ("--seats", "give --seats {}"),
     "variant": ("--variant", "give --variant {}"),
+    "move_ms": ("--clock", "give another --clock"),
 }
 """What the fields of its definition are on the command line of ``table``."""
 

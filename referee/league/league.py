@@ -82,18 +82,19 @@ def begin(
     path: Path,
     sandbox: str,
     tokens: dict[str, str],
-    revealed: bytes | None = None,
+    revealed: "bytes | KnownMaster | None" = None,
     earlier: Sequence[EarlierSeason] = (),
     kept: tuple[Path, Iterable[str]] | None = None,
 ) -> Schedule:
     """Makes the store of a new league and enters the schedule that it begins with; raises ``StoreError`` or ``ScheduleError``.
 
     ``tokens`` are those of the remote bots, by entrant key. ``revealed`` is the master of an earlier league, to play its
-    packs again. ``earlier`` has the masters of sets that come from seasons before, as ``season.CarriedOverSets`` gives them; ``kept`` is
+    packs again, or another that is known beforehand. ``earlier`` has the masters of sets that come from seasons before, as ``season.CarriedOverSets`` gives them; ``kept`` is
     the store and the sets whose games are taken over.
     """
     schedule = plan(definition.shape(), roster.entrants)
-    facts = _facts(definition, roster, schedule, sandbox, revealed)
+    known = KnownMaster(revealed, _PLAYED_BEFORE) if isinstance(revealed, bytes) else revealed
+    facts = _facts(definition, roster, schedule, sandbox, known)
     facts["tokens"], facts["earlier"] = tokens, list(earlier)
     endless = format_of(definition.shape()).endless
     with draft_of(path) as draft, Store.create(draft, facts, shrinks=endless) as store:
@@ -112,13 +113,21 @@ def add_sets(store: Store, league: str, sets: Sequence[PlannedSet]) -> None:
     store.add_sets(league, [planned.id for planned in sets], rows)
 
 
+@dataclass(frozen=True, slots=True)
+class KnownMaster:
+    """A master that is known before the first deal; ``why`` is a sentence for the notes of the league."""
+
+    master: bytes = field(repr=False)
+    why: str
+
+
 def _facts(
-    definition: Definition, roster: Roster, schedule: Schedule, sandbox: str, revealed: bytes | None
+    definition: Definition, roster: Roster, schedule: Schedule, sandbox: str, known: KnownMaster | None
 ) -> LeagueFacts:
     """What is fixed for a new league, and the master of its packs."""
     seed = definition.schedule.seed
-    master = deals.seeded_master(seed) if seed is not None else revealed or deals.secret_master()
-    again = [_PLAYED_BEFORE] if revealed else []
+    master = deals.seeded_master(seed) if seed is not None else known.master if known else deals.secret_master()
+    again = [known.why] if known else []
     digest = definition.digest()
     return {
         "name": definition.tournament.name,

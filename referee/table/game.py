@@ -18,7 +18,7 @@ from referee.bot._session import BotClient, BotError
 from referee.bot._stream import StreamError
 from referee.league.definition.definition import Definition
 from referee.league.entrants.roster import Roster
-from referee.league.league import League, begin, check_unchanged, plan_of, read_league
+from referee.league.league import KnownMaster, League, begin, check_unchanged, plan_of, read_league
 from referee.league.plan import GamePlan
 from referee.league.play.event_sink import LeagueObserver
 from referee.league.play.runner import Runner
@@ -39,7 +39,7 @@ _PATIENCE_S: Final = 100 * 365 * 86_400.0
 class TablePlan:
     """What is played. ``you``: the person's seat, counted from 0, of the definition's bots in their order; ``path``: where the game is kept.
 
-    ``seconds`` for a decision, none for ever. ``master``: of packs that are known beforehand, as those of a day.
+    ``seconds`` for a decision, none for ever. ``known``: the master of packs that are known beforehand, as those of a day.
     """
 
     definition: Definition
@@ -49,7 +49,7 @@ class TablePlan:
     sandbox: Policy = "none"
     practice: bool = False
     seconds: float | None = None
-    master: bytes | None = None
+    known: KnownMaster | None = None
 
 
 class TableGame(LeagueObserver):
@@ -89,7 +89,8 @@ class TableGame(LeagueObserver):
             self._sockets = new_folder()
             premises.callback(discard_folder, self._sockets)
             premises.callback(self.table.close)
-            begin(self._plan.definition, self._plan.roster, self.path, self._plan.sandbox, {}, self._plan.master)
+            plan = self._plan
+            begin(plan.definition, plan.roster, self.path, plan.sandbox, {}, plan.known)
             yield self
 
     def play(self) -> None:
@@ -157,12 +158,12 @@ class TableGame(LeagueObserver):
         """A bot has crashed, or hangs."""
         del fault
         told = f" Its output is in {log}." if log != "-" else ""
-        self.table.tell(f"{entrant}: {sentence}{told}")
+        self.table.tell(f"{entrant} has failed: {sentence.rstrip('.')}.{told}")
 
     def withdrawn(self, entrant: str, reason: str) -> None:
         """A bot is given up."""
-        self._reasons.append(f"{entrant} cannot play. {reason}")
-        self.table.tell(f"{entrant} cannot play: {reason}")
+        self._reasons.append(f"{entrant} cannot play: {reason}")
+        self.table.tell(f"{entrant} cannot play: {reason.rstrip('.')}.")
 
     def remote(self, entrant: str, address: str, token: str) -> None:
         """The person's seat may dial in."""

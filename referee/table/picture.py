@@ -35,6 +35,8 @@ NOT_YOUR_TURN: Final = "It is not your turn."
 START: Final = "start"
 """The phase before the first deal, while the bots are starting."""
 
+_LONGEST_MOVE: Final = 40
+
 RULES_PAGE: Final = "/rules"
 
 
@@ -224,7 +226,9 @@ def read_answer(deal: Deal, move: str, cards: Sequence[str] | None) -> Action:
             raise ValueError("you are not asked which cards you keep")
         return parse_action(Kind.DISCARD, " ".join(cards))
     try:
-        return parse_action(deal.kind, move[:200])
+        if len(move) > _LONGEST_MOVE:
+            raise ValueError("that is too long for a move")  # noqa: TRY301  # told as any other
+        return parse_action(deal.kind, move)
     except ValueError as error:
         if deal.kind is Kind.BID:
             raise ValueError(f"{move[:20]!r} is no bid: say an amount, or pass") from None

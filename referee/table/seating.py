@@ -57,12 +57,11 @@ def names_of_copies(seating: TableSeating, names: Mapping[str, str]) -> dict[int
     """Names by seat where a bot sits there that has another name than its own: ``names`` of bots, numbered where one sits twice."""
     given: dict[int, str] = {}
     seen: dict[str, int] = {}
-    for seat, bot in enumerate(seating.bots):
-        if seat == seating.you:
-            continue
-        name = names[bot]
+    for place in range(1, len(seating.bots)):
+        seat = (seating.you + place) % len(seating.bots)
+        name = names[seating.bots[seat]]
         seen[name] = seen.get(name, 0) + 1
-        given[seat] = name if seen[name] == 1 else f"{name[:36]} {seen[name]}"
+        given[seat] = name if seen[name] == 1 else f"{name[:36]}-{seen[name]}"
     return given
 
 

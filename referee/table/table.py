@@ -26,7 +26,7 @@ from referee.table.state import GameOver, LogLine, MoveHint, MoveRuling, TableSt
 from referee.table.words import Speaker
 from referee.umpire.events import Irregularity, TableResult
 from referee.umpire.faults import Consequence
-from referee.umpire.umpire import Umpire
+from referee.umpire.umpire import FORFEIT, Umpire
 
 _LOG_LINES: Final = 40
 TAKEN_BACK: Final = "Taken back. You decide again."
@@ -104,6 +104,8 @@ class Table:
         self._paused = self._closed = False
         self._sheet_is_read = True
         self._over: GameOver | None = None
+        self._ending: GameOver | None = None
+        self._is_followed = False
         self._follower: GameFollower | None = None
         self._umpire: Umpire | None = None
         self._games: GamesInPlay | None = None
@@ -126,7 +128,7 @@ class Table:
         with self._changed:
             self._games, self._loop = games, asyncio.get_running_loop()
             if umpire is not self._umpire:
-                self._umpire, self._follower, self._ruled = umpire, None, 0
+                self._umpire, self._follower, self._ruled, self._is_followed = umpire, None, 0, False
             follower = self._follower
             is_taken_back = follower is not None and not follower.knows(umpire.deals)
             if follower is None or is_taken_back:
@@ -153,6 +155,9 @@ class Table:
                 shown[0] = replace(shown[0], told=(*ruled, *shown[0].told))
             for one_shown in shown:
                 self._add(one_shown)
+            self._is_followed = umpire.closed
+            if self._is_followed and self._ending is not None:
+                self._end(self._ending)
             self._changed.notify_all()
 
     def _picture(self, follower: GameFollower, asked: int | None, turn_id: str = "") -> TableState:
@@ -186,13 +191,19 @@ class Table:
             self._changed.notify_all()
 
     def end(self, over: GameOver) -> None:
-        """The game is over, or cannot go on; nothing more is asked."""
+        """The game is over, or cannot go on; nothing more is asked. What has happened before is shown before."""
         with self._changed:
-            self._over, self._paused, self._asked = over, False, 0
-            while self._waiting:
-                self._publish(self._waiting.popleft())
-            self._publish(_Shown(replace(self._now.state, turn=None, moves=()), (over.sentence,)))
-            self._changed.notify_all()
+            if self._umpire is not None and self._umpire.closed and not self._is_followed:
+                self._ending = over
+            else:
+                self._end(over)
+
+    def _end(self, over: GameOver) -> None:
+        self._over, self._paused, self._asked = over, False, 0
+        while self._waiting:
+            self._publish(self._waiting.popleft())
+        self._publish(_Shown(replace(self._now.state, turn=None, moves=()), (over.sentence,)))
+        self._changed.notify_all()
 
     def result_sentence(self, result: TableResult) -> str:
         """How the game has ended, for the person."""
@@ -203,7 +214,7 @@ class Table:
             return f"The game is over, and nobody has won. {stands}"
         side = self._speaker.side(result.winner, rules, seats)
         verb = "win" if side.startswith("You") or " and " in side else "wins"
-        why = " by forfeit" if result.forfeits else ""
+        why = " by forfeit" if result.reason == FORFEIT else ""
         return f"{side} {verb}{why}. {stands}"
 
     # Pictures.
