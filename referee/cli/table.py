@@ -215,11 +215,12 @@ def _play(plan: TablePlan, *, terminal: bool, browser: bool, port: int) -> None:
                 game.play()
                 shown.join()
     finally:
-        if not plan.practice:
+        over = game.table.state().over
+        if not plan.practice and (over is None or not over.command):
             _remove_if_empty(game.path)
     if front.failure is not None:
         raise front.failure
-    _tell_what_is_kept(game)
+    _tell_what_is_kept(game, is_told=terminal)
     if game.failure is not None:
         raise game.failure
     if stopped.is_set() and game.table.state().over is None:
@@ -275,7 +276,7 @@ class _Terminal(_Front):
         from referee.table.terminal import TerminalTable
 
         super().__init__(game)
-        self._terminal = TerminalTable(game, sys.stdin, sys.stdout)
+        self._terminal = TerminalTable(game.table, sys.stdin, sys.stdout)
 
     def show(self) -> None:
         self._terminal.run()
@@ -293,11 +294,12 @@ def _remove_if_empty(path: Path) -> None:
             remove_league(path)
 
 
-def _tell_what_is_kept(game: TableGame) -> None:
+def _tell_what_is_kept(game: TableGame, *, is_told: bool) -> None:
+    """``is_told``: how it has ended stands there already."""
     over = game.table.state().over
+    if over is not None and not is_told:
+        typer.echo(plain_text(over.sentence))
     if over is None:
         typer.echo("The game was left before its end; it is not kept.")
     elif over.command:
-        typer.echo(f"{plain_text(over.sentence)}\nReplay: {over.command}   Record: {game.path}")
-    else:
-        typer.echo(plain_text(over.sentence))
+        typer.echo(f"Replay: {over.command}   Record: {game.path}")

@@ -29,6 +29,9 @@ from referee.umpire.faults import Consequence
 from referee.umpire.umpire import FORFEIT, Umpire
 
 _LOG_LINES: Final = 40
+_ON_ITS_WAY_S: Final = 5.0
+"""How long a turn that is shown may still be on its way to the seat."""
+
 TAKEN_BACK: Final = "Taken back. You decide again."
 _MOST_WAITING: Final = 2_000
 """Pictures that wait while the person reads a sheet: more than any game has."""
@@ -105,6 +108,7 @@ class Table:
         self._sheet_is_read = True
         self._over: GameOver | None = None
         self._ending: GameOver | None = None
+        self._finale: _Shown | None = None
         self._is_followed = False
         self._follower: GameFollower | None = None
         self._umpire: Umpire | None = None
@@ -153,6 +157,8 @@ class Table:
                 shown = [_Shown(self._picture(follower, None), ())]
             if ruled:
                 shown[0] = replace(shown[0], told=(*ruled, *shown[0].told))
+            if umpire.result is not None and shown and shown[-1].state.sheet is not None:
+                self._finale = shown.pop()  # shown with the end, and not as a deal that others follow
             for one_shown in shown:
                 self._add(one_shown)
             self._is_followed = umpire.closed
@@ -200,6 +206,7 @@ class Table:
 
     def _end(self, over: GameOver) -> None:
         self._over, self._paused, self._asked = over, False, 0
+        self._waiting.extend([] if self._finale is None else [self._finale])
         while self._waiting:
             self._publish(self._waiting.popleft())
         self._publish(_Shown(replace(self._now.state, turn=None, moves=()), (over.sentence,)))
@@ -354,6 +361,11 @@ class Table:
             self._changed.notify_all()
             return self._revision
 
+    def is_answered(self, turn_id: str) -> bool:
+        """Whether the person has answered that turn."""
+        with self._changed:
+            return self._answer is not None and str(self._answer[0]) == turn_id
+
     def _answered_again(self, move: str, cards: Sequence[str] | None) -> int:
         if self._answer_said == (move, tuple(cards) if cards is not None else None):
             return self._revision
@@ -370,12 +382,20 @@ class Table:
     def hint(self) -> MoveHint:
         """What a careful player would do at the person's turn. Raises ``RefusedError`` where nothing is asked, ``NoHintError``."""
         with self._changed:
-            shown, turn = self._now, self._wire_turn
+            shown = self._now
             if not shown.turn_id or shown.turn_id != self._asked or self._over is not None:
                 raise RefusedError("There is no hint now: it is not your turn.")
-            if turn is None or turn.message.turn_id != shown.turn_id:
+            if (
+                not self._changed.wait_for(lambda: self._has_come(shown.turn_id), _ON_ITS_WAY_S)
+                or self._wire_turn is None
+            ):
                 raise RefusedError("The turn is on its way; ask again in a moment.")
+            turn = self._wire_turn
         return hint_for(turn)
+
+    def _has_come(self, turn_id: int) -> bool:
+        """Whether the seat has been given this turn over the wire."""
+        return self._wire_turn is not None and self._wire_turn.message.turn_id == turn_id
 
     def go_on(self) -> int:
         """From a pause, or from the sheet of a deal. Raises ``RefusedError`` where there is nothing to go on from."""
@@ -462,6 +482,7 @@ class Table:
         turn_id: int = turn.message.turn_id
         with self._changed:
             self._wire_turn = turn
+            self._changed.notify_all()
             while True:
                 if self._closed:
                     raise LeftTableError

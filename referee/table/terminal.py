@@ -4,24 +4,28 @@ Nothing is drawn and nothing moves: what has happened is written below what stan
 words are those of the page: ``hand``, ``trick``, ``last``, ``score``, ``hint``, ``why``, ``help``.
 """
 
+import codecs
 import contextlib
+import os
 import re
 import shutil
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from typing import Final, TextIO
 
 from referee.cards import SUIT_NAMES, SUITS
 from referee.rules.rulebook import clause_text, clauses_of
-from referee.table.game import TableGame
 from referee.table.hints import NoHintError
 from referee.table.state import PossibleMove, TableState
-from referee.table.table import IllegalMoveError, RefusedError, UnreadableMoveError
+from referee.table.table import IllegalMoveError, RefusedError, Table, UnreadableMoveError
 from referee.table.words import RANK_NAMES, listed, signed
 
 _WIDEST: Final = 78
 _NARROWEST: Final = 20
+_LONGEST_LINE: Final = 4096
+_PATIENCE_S: Final = 30.0
 
 HELP: Final = (
     "Say a card to play it: QH, or queen of hearts, or its number in your hand.",
@@ -33,60 +37,83 @@ HELP: Final = (
 
 
 class TerminalTable:
-    """Plays a table by lines: what is written goes out, what is typed comes in."""
+    """Plays a table by lines: what is written goes out, what is typed comes in.
 
-    def __init__(self, game: TableGame, typed: TextIO, written: TextIO) -> None:
-        self._game, self._table = game, game.table
+    Lines of a pipe wait until something is asked; a person who types too early is told so, and no move is made unseen.
+    """
+
+    def __init__(self, table: Table, typed: TextIO, written: TextIO) -> None:
+        self._table = table
         self._typed, self._written = typed, written
         self._news: SimpleQueue[TableState | str | None] = SimpleQueue()
+        self._lines: deque[str | None] = deque()
+        self._is_patient = not typed.isatty()
+        self._stopped = threading.Event()
         self._heard = 0
         self._asked = ""
         self._sheet = 0
         self._deal = 0
-        self._is_paused = False
+        self._is_paused = self._is_over = False
 
     def run(self) -> None:
-        """Until the game is over, the person leaves, or nothing more can be typed."""
-        reader = threading.Thread(target=self._read, name="table-terminal", daemon=True)
+        """Until the game is over, the person leaves, nothing more can be typed, or it is stopped."""
         with self._table.listening(self._news.put):
-            reader.start()
+            threading.Thread(target=self._read, name="table-terminal", daemon=True).start()
             self._show(self._table.state())
-            while True:
-                came = self._news.get()
-                if came is None:
-                    self._write("Nothing more can be typed: the table is left.")
+            while not self._ended():
+                self._take(self._news.get())
+                while not self._news.empty():
+                    self._take(self._news.get())
+                if self._stopped.is_set():
+                    self._write("The table is closed.")
                     return
-                if isinstance(came, TableState):
-                    self._show(self._newest(came))
-                elif self._say(came):
-                    return
-                if self._table.state().over is not None and self._shown_over:
-                    return
+                while not self._ended() and self._lines and self._may_be_said():
+                    if self._say_next():
+                        return
+                    while not self._news.empty():
+                        self._take(self._news.get())
+
+    def _ended(self) -> bool:
+        """Whether the end of the game has been told."""
+        return self._is_over
+
+    def _take(self, came: TableState | str | None) -> None:
+        if isinstance(came, TableState):
+            self._show(came)
+        else:
+            self._lines.append(came)
 
     def stop(self) -> None:
         """Ends it from elsewhere, as by Ctrl-C."""
+        self._stopped.set()
         self._news.put(None)
 
-    _shown_over = False
+    def _may_be_said(self) -> bool:
+        """Whether the next line may be read: those of a pipe wait until something is asked."""
+        state = self._table.state()
+        is_asked = state.turn is not None or state.sheet is not None or state.paused
+        return is_asked or not self._is_patient
 
-    def _newest(self, state: TableState) -> TableState:
-        """The newest of the States that have come; what was typed behind them is kept in its order."""
-        later: list[TableState | str | None] = []
-        with contextlib.suppress(Empty):
-            while True:
-                came = self._news.get_nowait()
-                if isinstance(came, TableState) and not later:
-                    self._tell_log(state)
-                    state = came
-                else:
-                    later.append(came)
-        for came in later:
-            self._news.put(came)
-        return state
+    def _say_next(self) -> bool:
+        """Does what the next line says; whether the person leaves."""
+        line, turn = self._lines.popleft(), self._table.state().turn
+        if line is None:
+            self._write("Nothing more can be typed: the table is left.")
+            return True
+        if self._say(line):
+            return True
+        if self._is_patient and turn is not None:
+            self._wait_for_the_move(turn.id)
+        return False
+
+    def _wait_for_the_move(self, turn_id: str) -> None:
+        """What the next line of a pipe says is meant for what comes after the move."""
+        if self._table.is_answered(turn_id):
+            self._table.wait_for(lambda state: state.turn is None or state.turn.id != turn_id, _PATIENCE_S)
 
     def _read(self) -> None:
-        with contextlib.suppress(OSError, ValueError, UnicodeDecodeError):
-            for line in self._typed:
+        with contextlib.suppress(OSError, ValueError):
+            for line in _lines_of(self._typed):
                 self._news.put(line)
         self._news.put(None)
 
@@ -115,7 +142,7 @@ class TerminalTable:
             self._is_paused = state.paused
             self._write("Paused. Say go on." if state.paused else "The game goes on.")
         if state.over is not None:
-            self._shown_over = True
+            self._is_over = True
             return
         if state.sheet is not None and state.sheet.deal != self._sheet:
             self._sheet = state.sheet.deal
@@ -177,6 +204,8 @@ class TerminalTable:
     def _answer(self, state: TableState, word: str) -> None:
         """A move: a card, a number of the hand, the cards that are kept, or something that is said."""
         turn = state.turn
+        if turn is None and state.sheet is not None:
+            raise RefusedError("The deal has been counted: press Enter for the next one.")
         if turn is None:
             raise RefusedError("It is not your turn. Say help for what you may ask.")
         if turn.choose is not None:
@@ -188,6 +217,9 @@ class TerminalTable:
         said = _said(state.moves, word)
         if said is not None:
             self._table.move(turn.id, said.move)
+            return
+        if turn.kind == "bid" and word.lower().removeprefix("bid ").isdecimal():
+            self._table.move(turn.id, word.lower().removeprefix("bid "))
             return
         cards = read_cards(state, word)
         if len(cards) == 1 and turn.kind == "play":
@@ -205,6 +237,22 @@ class TerminalTable:
         """The rule book, as it is played."""
         for one in clauses_of(self._table.rules):
             yield f"{one.id} {one.title}: {clause_text(one, self._table.rules)}"
+
+
+def _lines_of(typed: TextIO) -> Iterator[str]:
+    """The lines of a stream as they come. A file is read without its buffer, which a thread that waits would hold at the end."""
+    try:
+        number = typed.fileno()
+    except (OSError, ValueError):
+        yield from typed
+        return
+    decoder, rest = codecs.getincrementaldecoder("utf-8")("replace"), ""
+    while data := os.read(number, 4096):
+        *lines, rest = (rest + decoder.decode(data)).split("\n")
+        yield from lines
+        rest = rest[-_LONGEST_LINE:]
+    if rest:
+        yield rest
 
 
 def _broken(line: str, width: int) -> Iterator[str]:
