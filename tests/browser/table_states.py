@@ -283,6 +283,12 @@ _SAID: Final = """() => [...document.querySelectorAll("#log > p")].map(one => {
 })"""
 
 
+def said(page: Page) -> list[str]:
+    """All that a screen reader has been told at this table, in order."""
+    found: list[str] = page.evaluate(f"({_SAID})()")
+    return found
+
+
 @dataclass
 class GivenTable:
     """A page at a table that is only told what it shows. ``answers`` by path: status and JSON, or None where nothing answers."""
@@ -301,8 +307,7 @@ class GivenTable:
 
     def said(self) -> list[str]:
         """All that a screen reader has been told, in order."""
-        found: list[str] = self.page.evaluate(f"({_SAID})()")
-        return found
+        return said(self.page)
 
     def hears(self, sentence: str) -> None:
         """Waits until this is the last that a screen reader is told."""
