@@ -10,7 +10,7 @@ const table = {
   shown: null, // what is on the screen: the newest, or a picture on the way to it
   pictures: [], timer: null,
   chosen: new Set(), ruling: null, hint: null, sent: null, // of the present turn
-  heard: 0, deal: null, asked: null, warned: null, // what has been said already
+  inSight: "", heard: 0, deal: null, asked: null, warned: null, // what has been said already
   deadline: null, source: null, again: 1000, retry: null, isLost: false, left: false,
 };
 const settings = { side: "right", pace: "calm", deck: "two", keys: "on" };
@@ -105,7 +105,7 @@ function draw(state, winner) {
   byId("prompt").classList.toggle("mine", Boolean(state.turn) && !state.paused);
   const last = state.log.at(-1);
   say(byId("now"), last && !state.trick.length && !state.over && !state.sheet ? last.text : "");
-  document.querySelector(".middle").classList.toggle("rest", Boolean(state.sheet || state.over));
+  document.querySelector(".round").classList.toggle("rest", Boolean(state.sheet || state.over));
   byId("saying").classList.toggle("open", !["play", "over"].includes(state.phase) && !state.sheet);
   const choosing = Boolean(state.turn && state.turn.choose);
   show(byId("choice"), choosing);
@@ -119,7 +119,16 @@ function draw(state, winner) {
   set(byId("rules-link"), "href", /^\/[^/\\]/.test(state.game.rules_page || "") ? state.game.rules_page : "/rules");
   document.body.classList.toggle("paused", state.paused);
   drawClock();
+  bringToSight(state);
   rescue(focus, place);
+}
+
+// What explains something, and the sheet, are brought to sight once, when they come.
+function bringToSight(state) {
+  const box = ["ruling", "hint-panel", "over", "sheet"].map(byId).find(one => !one.hidden);
+  const key = box ? `${box.id} ${state.revision} ${box.textContent.length}` : "";
+  if (key !== table.inSight && box) box.scrollIntoView({ block: "nearest" });
+  table.inSight = key;
 }
 
 function promptText(state) {
@@ -382,6 +391,7 @@ function command(typed) {
     keep();
   } else if (read.command === "hint") advise();
   else if (read.command === "go on") goOn();
+  else if (read.command === "leave") open("leave");
   else if (read.command === "pause") post("/pause", "The table cannot be paused now.");
   else if (read.command === "take back") post("/take-back", "There is nothing to take back.");
   else tell(ANSWERS[read.command](state), "answer");

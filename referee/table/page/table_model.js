@@ -103,7 +103,8 @@ const ANSWERS = {
     }
     return [...reasons].map(([reason, names]) => `Not ${listed(names, "or")}: ${reason}`).join(" ");
   },
-  help: () => "Say hand, trick, last, score, table, why or hint to hear about it. Say a card, such as QH, to play it, or a move, such as bid 3, pass, beg, hearts, keep AS KS 2H. Say go on after a deal.",
+  log: state => state.log.slice(-5).map(line => line.text).join(" "),
+  help: () => "Say hand, trick, last, score, table, log, why or hint to hear about it. Say a card, such as QH, to play it, or a move, such as bid 3, pass, beg, hearts, keep AS KS 2H. Say go on after a deal, and leave to leave.",
 };
 
 function trumpText(state) {
@@ -118,8 +119,7 @@ function marks(state, seat) {
   if (seat.dealer) made.push("dealer");
   const amount = /^[1-9]\d*$/.test(seat.bid);
   if (seat.pitcher) made.push(amount ? `pitches for ${seat.bid}` : "pitches");
-  else if (amount) made.push(`bid ${seat.bid}`);
-  if (seat.bid && !amount && state.phase !== "play") made.push(seat.bid);
+  else if (seat.bid && !["play", "over"].includes(state.phase)) made.push(amount ? `bid ${seat.bid}` : seat.bid);
   if (seat.tricks) made.push(some(seat.tricks, "trick"));
   if (seat.out) made.push(seat.out);
   return made;
@@ -144,7 +144,7 @@ function readCommand(typed, state) {
   if (text in ANSWERS || text === "hint") return { command: text };
   if (["scores", "points"].includes(text)) return { command: "score" };
   if (["go on", "go", "next", "next deal", "on"].includes(text)) return { command: "go on" };
-  if (["pause", "take back", "undo"].includes(text)) return { command: text === "undo" ? "take back" : text };
+  if (["pause", "leave", "take back", "undo"].includes(text)) return { command: text === "undo" ? "take back" : text };
   if (text.startsWith("keep ")) {
     const cards = text.slice(5).replace(/ of /g, "-").split(" ").map(one => readCard(one.replace("-", " of ")));
     return cards.every(Boolean) ? { cards } : null;

@@ -155,6 +155,7 @@ function drawHand(state, { chosen, tried, hinted, sent }) {
 function drawMoves(state, tried, hinted) {
   const list = byId("moves");
   show(list, state.moves.length > 0);
+  list.classList.toggle("many", state.moves.length > 8);
   keyed(list, state.moves, move => move.move, move => node("li", {}, node("button", { type: "button", class: "move", "data-move": move.move })), (item, move) => {
     const button = item.firstChild, suit = Object.keys(SUIT_NAMES).find(one => SUIT_NAMES[one] === move.move.toLowerCase() || one === move.move.toUpperCase());
     const isSuit = Boolean(suit) && /^(suit|name)/.test(state.turn ? state.turn.kind : "name");
