@@ -14,15 +14,15 @@ import threading
 from pathlib import Path
 from typing import Any, Final
 
-from referee.cli.options import SandboxMode
-from referee.cli.table import _plan
+from referee.league.league import KnownMaster
 from referee.rules import variant
 from referee.sandbox import launch
 from referee.table.game import TableGame
 from referee.table.web import TableSite, serve_table
 from tests import warm_start
+from tests.table.persons import plan_for
 
-MASTER: Final = bytes(range(32))
+PACKS: Final = KnownMaster(bytes(range(32)), "The packs of the tests.")
 
 
 def main() -> None:
@@ -44,10 +44,15 @@ def _play(order: dict[str, Any], orders: queue.Queue[str]) -> None:
     """Opens a table and plays until the next line."""
     folder, game = Path(order["folder"]), order["game"]
     low, high = variant(game).players
-    plan = _plan(
-        [str(folder / "other.py")], game, {}, min(max(low, 3), high), order["seat"], "You", "Table", None,
-        folder / "table.sqlite", SandboxMode.NONE, practice=order["practice"], chosen=True, master=MASTER,
-    )  # fmt: skip
+    plan = plan_for(
+        folder / "table.sqlite",
+        [str(folder / "other.py")],
+        game=game,
+        seats=min(max(low, 3), high),
+        seat=order["seat"],
+        practice=order["practice"],
+        known=PACKS,
+    )
     played = TableGame(plan)
     site = TableSite(played)
 

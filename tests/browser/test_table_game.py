@@ -185,7 +185,7 @@ def test_a_whole_game_with_a_reload_a_lost_connection_and_an_illegal_card(
         state = person.waits()
         while not state["over"]:
             if state["sheet"]:
-                page.get_by_role("button", name="Next deal").click()
+                page.get_by_role("button", name="Next deal").or_(page.locator("#over-title:visible")).click()
                 page.wait_for_function("() => !table.state.sheet || table.state.over", timeout=PATIENCE * 1000)
                 state = person.waits()
                 continue
@@ -279,9 +279,9 @@ def test_a_deal_by_keyboard_alone_and_by_ear(browser: Browser, tables: Tables, t
             state = person.waits(turn["id"])
         heard = said(page)
         assert (
-            sum(bool(re.fullmatch(r"(You take|other( 2)? takes) trick \d of this deal\.", line)) for line in heard) == 6
+            sum(bool(re.fullmatch(r"(You take|other\S* takes) trick \d of this deal\.", line)) for line in heard) == 6
         )
-        assert sum(bool(re.fullmatch(r"(You play|other( 2)? plays) \w+ of \w+\.", line)) for line in heard) == 18
+        assert sum(bool(re.fullmatch(r"(You play|other\S* plays) \w+ of \w+\.", line)) for line in heard) == 18
         assert all(line != after for line, after in pairwise(heard))
         page.keyboard.press("Enter")
         page.wait_for_function("() => !table.state.sheet", timeout=PATIENCE * 1000)
