@@ -24,6 +24,7 @@ from referee.league.entrants.bot_source import BotSourceError, find_bot
 from referee.league.league import free_season, remove_league
 from referee.league.play.stop_signals import on_stop_signals
 from referee.league.store import Store, StoreError
+from referee.report.sanitize import name as harmless
 from referee.rules import variant as rules_of_game
 from referee.sandbox.isolation import choose_sandbox
 from referee.table.day import NOTE, master_of_the_day, title_of_the_day
@@ -91,7 +92,7 @@ def table(
 
 
 @app.command(
-    epilog="Example: referee daily\n\nor:      referee daily --variant cinch --terminal\n\nor:      referee daily --date 2026-12-24"
+    epilog="Example: referee daily --variant auction-pitch\n\nor:      referee daily --variant cinch --terminal\n\nor:      referee daily --date 2026-12-24"
 )
 def daily(
     variant: VariantOption = "auction-pitch",
@@ -164,6 +165,8 @@ def _plan(wanted: _Wanted, title: str, path: Path, sandbox: SandboxMode) -> Tabl
     names = {bot: _own_name(bot) for bot in named} | distinct_names(named)
     by_seat = names_of_copies(seating, names)
     person = harmless_name(wanted.name)
+    if person == "bot" and wanted.name != person:
+        person = YOU  # nothing of the name can stand in a record
     if person.casefold() in map(str.casefold, by_seat.values()):
         raise typer.BadParameter(f"a bot at the table is called {person}; give another name", param_hint="--name")
     text = table_definition(title, rules, wanted.house_rules, seating, by_seat, person, wanted.seconds)
@@ -179,6 +182,7 @@ def _plan(wanted: _Wanted, title: str, path: Path, sandbox: SandboxMode) -> Tabl
         path=path,
         sandbox=choice.kind,
         seconds=wanted.seconds,
+        person=harmless(wanted.name),
     )
 
 

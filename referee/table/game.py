@@ -39,6 +39,7 @@ _PATIENCE_S: Final = 100 * 365 * 86_400.0
 class TablePlan:
     """What is played. ``you``: the person's seat, counted from 0, of the definition's bots in their order; ``path``: where the game is kept.
 
+    ``person`` is what the person is called at the table, where any letters will do; absent, as in the record.
     ``seconds`` for a decision, none for ever. ``known``: the master of packs that are known beforehand, as those of a day.
     """
 
@@ -50,6 +51,7 @@ class TablePlan:
     practice: bool = False
     seconds: float | None = None
     known: KnownMaster | None = None
+    person: str = ""
 
 
 class TableGame(LeagueObserver):
@@ -61,7 +63,7 @@ class TableGame(LeagueObserver):
         self._plan = plan
         self.table = Table(
             plan.definition.rule_set(),
-            [entrant.name for entrant in entrants],
+            [plan.person or one.name if seat == plan.you else one.name for seat, one in enumerate(entrants)],
             plan.you,
             practice=plan.practice,
             seconds=plan.seconds,
