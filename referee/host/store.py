@@ -56,6 +56,8 @@ LONGEST_REST: Final = 3600.0
 LONGEST_REASON: Final = 300
 """Characters of the reason for which an organiser refuses, withdraws or blocks."""
 
+_VOID_ROUND: Final = "void_round"
+
 _USED_SECONDS: Final = 60.0
 _SECRET_BYTES: Final = 24
 
@@ -802,6 +804,23 @@ class HostStore:
                     "INSERT INTO setting VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
                     (key, value),
                 )
+
+    def void_round(self, number: int, reason: str, now: float, *, by: str) -> None:
+        """Asks the engine to void what is open of a round. Raises ``NotAllowedError``."""
+        _check_reason(reason)
+        if not reason:
+            raise NotAllowedError(409, "Say why: everybody reads it, and it stays in the record of the round.")
+        with self._write() as db:
+            db.execute(
+                "INSERT INTO setting VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+                (_VOID_ROUND, f"{number} {reason}"),
+            )
+            self._note(db, now, by, f"voided the rest of round {number}", reason)
+
+    def why_void(self, number: int) -> str:
+        """Why what is open of a round is to be voided; empty if it is not."""
+        asked, _, reason = self.setting(_VOID_ROUND).partition(" ")
+        return reason if asked == str(number) else ""
 
     def change(self) -> int:
         """A number that is another one when somebody else has changed the store; to ask for it costs next to nothing."""

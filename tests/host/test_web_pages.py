@@ -14,6 +14,8 @@ from referee.host.web.guard import address_of, loggable
 from referee.host.web.routes import API, OTHERS, PAGES
 from referee.league.definition.definition import DefinitionError, parse_definition
 from referee.league.definition.fields import HostSection
+from referee.league.ladder import close_round, void_open_sets
+from referee.league.league import read_league
 from referee.league.store import Store
 from referee.umpire.fallback_player import fallback_move
 from tests.host.hosted import definition_text
@@ -92,6 +94,7 @@ TABLE: dict[tuple[str, str], tuple[str, tuple[int, int, int, int]]] = {
     ("/organiser/owners/{id}", "POST"): ("/organiser/owners/1", (401, 403, 403, 403)),
     ("/organiser/invitations", "POST"): ("/organiser/invitations", (401, 403, 403, 403)),
     ("/organiser/invitations/{id}/revoke", "POST"): ("/organiser/invitations/1/revoke", (401, 403, 403, 403)),
+    ("/organiser/rounds/{id}/void", "POST"): ("/organiser/rounds/1/void", (401, 403, 403, 403)),
     ("/organiser/settings", "POST"): ("/organiser/settings", (401, 403, 403, 403)),
     ("/api/v1/entry", "GET"): ("/api/v1/entry", (200,) * 4),
     ("/api/v1/bots/{name}/versions", "POST"): ("/api/v1/bots/a/versions", (401,) * 4),
@@ -378,6 +381,40 @@ def test_an_organiser_lets_in_refuses_withdraws_blocks_invites_and_pauses(at: Ma
     assert send("invitations/3/revoke") == 303
     assert at.get(link).status_code == 409
     assert [row.who for row in at.store.audit(most=3)] == ["chief"] * 3
+
+
+def test_an_organiser_voids_what_is_open_of_the_open_round_alone(on_ladder: MadeSite) -> None:
+    browser = on_ladder.browser(on_ladder.owner("chief", organiser=True))
+    page = browser.get("/organiser").text
+    assert 'action="/organiser/rounds/3/void"' in page
+    assert "One owner" not in page
+    for limit in ("one bot at once", "20 versions an hour", "each up to 16 MiB", "600 seconds", "private"):
+        assert limit in page
+
+    def void(number: int, reason: str) -> int:
+        return browser.post(f"/organiser/rounds/{number}/void", {"reason": reason}, of="/organiser").status_code
+
+    for number, reason in ((2, "x"), (4, "x"), (3, ""), (3, "two\nlines"), (3, "x" * 301)):
+        assert void(number, reason) == 409, (number, reason)
+    assert on_ladder.store.why_void(3) == ""
+    assert void(3, "the power fails") == 303
+    assert on_ladder.store.why_void(3) == "the power fails"
+    page = browser.get("/organiser").text
+    assert "the rest is being voided: the power fails" in page
+    assert "/void" not in page
+    assert "voided the rest of round 3" in page
+
+
+def test_why_a_round_was_voided_stands_with_it(on_ladder: MadeSite) -> None:
+    with Store.write(on_ladder.site.home.ladder) as store:
+        void_open_sets(store, read_league(store), "the power <fails>")
+        close_round(store, read_league(store))
+    on_ladder.site.ladder.settle(300)
+    for path in ("/rounds", "/rounds/3"):
+        assert "voided by the organiser: the power &lt;fails&gt;" in on_ladder.get(path).text
+    told = on_ladder.get("/api/v1/rounds").json()["rounds"]
+    assert [one["voided"] for one in told] == ["the power <fails>", "", ""]
+    assert "does not count" in on_ladder.get("/rounds/3").text
 
 
 def test_an_owner_makes_and_revokes_tokens_and_retires_a_bot(at: MadeSite) -> None:
