@@ -340,7 +340,7 @@ class Engine:
     def _why_void(self, league: League) -> str:
         """Why the organiser has what is open of the open round voided; empty if not."""
         round_ = open_round(league)
-        return "" if round_ is None else self._store.why_void(round_["number"])
+        return "" if round_ is None else self._store.why_void(round_["number"], self.said)
 
     def _void(self, ladder: Store, league: League) -> None:
         """Voids what is open of the open round, and closes it."""

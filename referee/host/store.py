@@ -817,9 +817,9 @@ class HostStore:
             )
             self._note(db, now, by, f"voided the rest of round {number}", reason)
 
-    def why_void(self, number: int) -> str:
-        """Why what is open of a round is to be voided; empty if it is not."""
-        asked, _, reason = self.setting(_VOID_ROUND).partition(" ")
+    def why_void(self, number: int, board: str = "") -> str:
+        """Why what is open of a round is to be voided; empty if it is not. ``board``: what its engine puts before the names of settings."""
+        asked, _, reason = self.setting(board + _VOID_ROUND).partition(" ")
         return reason if asked == str(number) else ""
 
     def change(self) -> int:
