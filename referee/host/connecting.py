@@ -185,7 +185,7 @@ class HostLink(threading.Thread):
                     self.news.put(error)
                     return
                 self.news.put(LostHost(str(error)))
-                self._over.wait(min(error.after or pause, _LONGEST_RETRY))
+                self._over.wait(min(pause if error.after is None else error.after, _LONGEST_RETRY))
                 pause = min(pause * 2, _LONGEST_RETRY)
                 continue
             begun, mark, pause = True, heard.mark, _RETRY
