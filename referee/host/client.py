@@ -7,7 +7,6 @@ over TLS, or to this very machine.
 import contextlib
 import ipaddress
 import json
-import os
 import random
 import ssl
 import time
@@ -228,7 +227,7 @@ class HostClient:
                 timeout=TIMES,
                 follow_redirects=False,
                 trust_env=not address.loopback,  # a proxy has no business between us and this machine
-                verify=_tls() if address.secure and transport is None else False,
+                verify=httpx.create_ssl_context() if address.secure and transport is None else False,
                 headers={"User-Agent": f"referee/{referee.__version__}", "Accept": "application/json"},
             )
         except (OSError, ValueError, ImportError) as error:
@@ -598,14 +597,6 @@ class _Answer:
 
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _SAME_REQUEST: Final = frozenset({307, 308})
-
-
-def _tls() -> ssl.SSLContext:
-    """Certificates as the system's own settings name them, else those that come with httpx."""
-    file, folder = os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")
-    if file or folder:
-        return ssl.create_default_context(cafile=file or None, capath=folder or None)
-    return httpx.create_ssl_context()
 
 
 def _pieces(archive: Path, sent: Callable[[int], None]) -> Iterator[bytes]:

@@ -17,6 +17,7 @@ from referee.host.web.board import OnLadder
 from referee.host.web.site import Site, Visitor, shown_ladder, site_of, visitor
 from referee.host.web.tables import NO_TABLES
 from referee.league.definition.names import is_name
+from referee.league.entrants.new_bot import TITLES
 from referee.league.ladder_history import is_ladder
 from referee.league.league import LeagueError, read_league
 from referee.league.plan import log_file
@@ -38,7 +39,6 @@ SHUT_IN: Final = (
 
 _SHOWN_ROUNDS: Final = 50
 MEASURES: Final = {"place": "Place points", "stakes": "Stakes a game", "points": "Points a game"}
-LANGUAGES: Final = ("python", "typescript", "java", "rust", "go", "cpp")
 
 
 def board(request: Request) -> Response:
@@ -254,7 +254,7 @@ def enter(request: Request) -> Response:
     site = site_of(request)
     return page(
         request, "enter.html.j2", address=site.url(request), host=site.host, tournament=site.definition.tournament,
-        languages=LANGUAGES, sandbox=site.store.setting("sandbox"), sandbox_line=site.store.setting("sandbox_line"),
+        languages=TITLES, sandbox=site.store.setting("sandbox"), sandbox_line=site.store.setting("sandbox_line"),
     )  # fmt: skip
 
 
