@@ -19,7 +19,7 @@ from referee.league.league import read_league
 from referee.league.store import Store
 from referee.umpire.fallback_player import fallback_move
 from tests.host.hosted import definition_text
-from tests.host.sites import Browser, MadeSite, made_site
+from tests.host.sites import FORM_TOKEN, Browser, MadeSite, made_site
 from tests.league.inprocess import at_random
 from tests.league.ladders import Ladder
 
@@ -579,6 +579,9 @@ def test_no_secret_and_no_control_character_stands_in_the_log(at: MadeSite, capl
     assert "SECRET" not in caplog.text
     assert all(message.isprintable() for message in caplog.messages)
     assert loggable("/join/abc") == "/join/..."
+    for path in ("/pitch/join/SECRET", "//join/SECRET", "/JOIN/SECRET", "/join//SECRET/x", "/x\n/join/SECRET"):
+        assert "SECRET" not in loggable(path)
+    assert loggable("/joint/ladder") == "/joint/ladder"
 
 
 def test_a_fault_of_ours_is_told_in_our_words_with_the_number_that_the_log_has(
@@ -619,6 +622,35 @@ def test_a_token_for_one_bot_is_no_key_to_all_of_its_owner(at: MadeSite) -> None
     answer = at.browser().post("/login", {"token": token})
     assert answer.status_code == 403
     assert "This token is for a alone" in answer.text
+
+
+def test_a_token_in_a_header_opens_no_page_and_sends_no_form(at: MadeSite) -> None:
+    """Else whoever has a token for one bot would make themselves one for all, with a form of nobody's session."""
+    ann, chief = at.owner("ann"), at.owner("chief", organiser=True)
+    at.upload(ann, "a")
+    tokens = [
+        ann.token,
+        chief.token,
+        *(at.store.add_token(one.owner.id, "ci", at.time, bot="a") for one in (ann, chief)),
+    ]
+    before = [at.store.owners(), at.store.jobs(), at.store.versions(), at.store.invitations()]
+    closed = [(method, path) for (_, method), (path, statuses) in TABLE.items() if statuses[0] == 401]
+    asked = [(method, path) for method, path in closed if not path.startswith(("/api/", "/jobs/1"))]
+    assert len(asked) > 10
+    for token in tokens:
+        for method, path in asked:
+            at.tick += 60
+            browser = at.browser()
+            form = FORM_TOKEN.search(at.get("/login", browser=browser).text)
+            assert form is not None
+            data = {"data": {"form_token": form[1], "do": "block", "key": "banner"}} if method == "POST" else {}
+            answer = at.ask(method, path, browser=browser, headers={"Authorization": f"Bearer {token}"}, **data)
+            assert answer.status_code == 401, (method, path, answer.text)
+            assert "referee_" not in answer.text
+    again = at.ask("POST", "/jobs/1/again", browser=browser, headers={"Authorization": f"Bearer {ann.token}"}, **data)
+    assert again.status_code == 401
+    assert before == [at.store.owners(), at.store.jobs(), at.store.versions(), at.store.invitations()]
+    assert {len(at.store.tokens(one.owner.id)) for one in (ann, chief)} == {2}
 
 
 def test_who_joined_ends_that_session_by_revoking_the_first_token(at: MadeSite) -> None:

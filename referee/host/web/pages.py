@@ -74,7 +74,7 @@ def bot(request: Request) -> Response:
         raise NotAllowedError(404, "There is no bot of that name here.")
     who = visitor(request)
     owner = versions[0].owner if versions else entered[0].owner
-    mine = who.owner is not None and (who.owner.organiser or who.owner.name == owner)
+    mine = _is_owner(who, owner)
     public = (VersionState.ACCEPTED, VersionState.WITHDRAWN)
     playing = next((one for one in entered if now and one.key in now.present), None)
     key = playing.key if playing else entered[0].key if entered else ""
@@ -93,15 +93,17 @@ def bot(request: Request) -> Response:
         worst=known.worst.get(key, ()) if known else (),
         called={one.key: one.bot for one in now.bots} if now else {},
         mine=mine,
-        log=log_tail(site.home, playing.key) if playing and not shown.remote and _may_read(who, playing) else "",
+        log=log_tail(site.home, playing.key) if playing and not shown.remote and _is_owner(who, playing.owner) else "",
         has_sources=has_sources,
         hints=HINTS,
     )
 
 
-def _may_read(who: Visitor, playing: OnLadder) -> bool:
-    """Whether somebody may read what a bot prints: its owner, and organisers."""
-    return who.owner is not None and (who.owner.organiser or who.owner.name == playing.owner)
+def _is_owner(who: Visitor, owner: str) -> bool:
+    """Whether a bot is theirs who ask, in a session of their own, or they are organisers."""
+    if who.owner is None or who.token is not None:
+        return False
+    return who.owner.organiser or who.owner.name == owner
 
 
 def log_tail(home: HostHome, key: str) -> str:
