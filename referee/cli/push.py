@@ -206,9 +206,12 @@ def _push(
             screen.labelled("note", f"The host runs referee {plain_text(ladder.referee, 40)}, {here}.")
         if ladder.public:
             screen.labelled("public", "Everybody can download what you send, as it is, once it is accepted.", "bold")
-        if check and (code := _check(source, ladder, screen)) != DONE:
-            screen.line(f"Not sent. {_checked_remedy(code)}", "bold red")
-            return code
+        if check:
+            code, found = _check(source, ladder, screen)
+            if code != DONE:
+                screen.line(f"Not sent. {_checked_remedy(code)}", "bold red")
+                screen.document({**_about(client, ladder), "sent": False, "check": found, "exit_code": code})
+                return code
         job, new, sent = _hand_in(client, packing, ladder, screen, token)
         if not follow:
             screen.document({**_about(client, ladder), **sent, "new": new, "job": asdict(job)})
@@ -249,8 +252,8 @@ def read_token(file: Path | None, url: str, screen: Screen) -> str:
     return token
 
 
-def _check(source: BotSource, ladder: HostedLadder, screen: Screen) -> int:
-    """Checks the bot here, under the rules of the ladder."""
+def _check(source: BotSource, ladder: HostedLadder, screen: Screen) -> tuple[int, dict[str, Any] | None]:
+    """Checks the bot here, under the rules of the ladder: the exit code, and what ``referee check`` tells programs of the bot."""
     from referee.check.run import Outputs, check
     from referee.check.tournament_plan import tournament_options, tournament_plan
     from referee.cli.check import guarded, named, print_report
@@ -260,17 +263,21 @@ def _check(source: BotSource, ladder: HostedLadder, screen: Screen) -> int:
     require_built([source])
     definition = definition_of(ladder)
 
+    found: dict[str, Any] | None = None
+
     def run() -> CheckExit:
+        nonlocal found
         choice = choose_sandbox("auto")
         if choice.line:
             screen.trouble(choice.line)
         plan = replace(tournament_plan(definition, source, _FAILURES), sandbox=choice.kind)
         outcome = check(plan, Outputs(_FAILURES, command=named(plan), options=tournament_options(definition)))
-        print_report(outcome.run)
+        found = outcome.run
+        print_report(found)
         return outcome.exit_code
 
     with screen.reports():
-        return int(guarded(run))
+        return int(guarded(run)), found
 
 
 def definition_of(ladder: HostedLadder) -> Definition:

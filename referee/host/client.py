@@ -7,8 +7,8 @@ over TLS, or to this very machine.
 import contextlib
 import ipaddress
 import json
-import os
 import random
+import re
 import ssl
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -58,6 +58,8 @@ _MOST_LOST: Final = 30  # in a row
 _LOST_S: Final = 20.0
 _CHUNK: Final = 64 << 10
 _MOST_SESSIONS: Final = 8
+_BOT_ADDRESS: Final = re.compile(r"(tcp|tls):(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]{1,253}):[0-9]{1,5}")
+_BOT_TOKEN: Final = re.compile(r"[A-Za-z0-9_.-]{8,200}")
 _MOST_REDIRECTS: Final = 3
 _SENTENCE: Final = 500
 
@@ -222,13 +224,14 @@ class HostClient:
             )
         self.address = address
         self._token, self._wait, self._clock = token, wait, clock
+        self._insecure = insecure
         try:
             self._http = httpx.Client(
                 transport=transport,
                 timeout=TIMES,
                 follow_redirects=False,
                 trust_env=not address.loopback,  # a proxy has no business between us and this machine
-                verify=_tls() if address.secure and transport is None else False,
+                verify=httpx.create_ssl_context() if address.secure and transport is None else False,
                 headers={"User-Agent": f"referee/{referee.__version__}", "Accept": "application/json"},
             )
         except (OSError, ValueError, ImportError) as error:
@@ -354,10 +357,23 @@ class HostClient:
             reason=_text(value, "reason", ""),
             job=None if job is None else _job(job),
             called=_text(call, "what"),
-            sessions=tuple((_text(one, "address"), _text(one, "token")) for one in sessions),
+            sessions=tuple((self._called_to(_text(one, "address")), _bot_token(one)) for one in sessions),
             line=_text(value, "line", ""),
             mark=_text(value, "mark", ""),
         )
+
+    def _called_to(self, address: str) -> str:
+        """Where a bot is called to. Raises ``HostRequestError`` where that is no place of the network, or one in the open."""
+        found = _BOT_ADDRESS.fullmatch(address)
+        if found is None:
+            raise ValueError(address)
+        if found[1] == "tcp" and not (self._insecure or _is_loopback(found[2].strip("[]"))):
+            raise HostRequestError(
+                f"{self.address.url} calls bots to {sanitize(address, 100)}, where hands would travel in the open; ask the organiser for "
+                "a certificate, or use --insecure where nobody else is on the network",
+                ours=True,
+            )
+        return address
 
     def export(
         self, target: Path, got: Callable[[int, int], None] = lambda _, __: None, *, remote: bool = False
@@ -600,14 +616,6 @@ _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _SAME_REQUEST: Final = frozenset({307, 308})
 
 
-def _tls() -> ssl.SSLContext:
-    """Certificates as the system's own settings name them, else those that come with httpx."""
-    file, folder = os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")
-    if file or folder:
-        return ssl.create_default_context(cafile=file or None, capath=folder or None)
-    return httpx.create_ssl_context()
-
-
 def _pieces(archive: Path, sent: Callable[[int], None]) -> Iterator[bytes]:
     gone = 0
     sent(0)
@@ -737,6 +745,14 @@ def _job(value: Any) -> FollowedJob:
         plays_in_s=float(plays) if isinstance(plays, (int, float)) and 0 <= plays < 1e9 else None,
         page=_text(value, "page", ""),
     )
+
+
+def _bot_token(value: Any) -> str:
+    """The token of a call, which goes into the environment of a program. Raises ``ValueError``."""
+    token = _text(value, "token")
+    if _BOT_TOKEN.fullmatch(token) is None:
+        raise ValueError(token)
+    return token
 
 
 def _finding(value: Any) -> JobFinding:

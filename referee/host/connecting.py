@@ -37,6 +37,7 @@ ENDING: Final = 3.0
 _RETRY: Final = 2.0
 _LONGEST_RETRY: Final = 20.0
 _LEAVING: Final = 1.0
+_GOODBYE: Final = 3.0
 _TICK: Final = 0.1
 
 Tell = Callable[[str, str], None]
@@ -68,7 +69,7 @@ class BotRuns:
         """The bot is called for these sessions, and for no other."""
         wanted = {token for _, token in sessions}
         for token in [token for token in self._runs if token not in wanted]:
-            self._end(self._runs.pop(token))
+            self._end(self._runs.pop(token), ENDING)
         for address, token in sessions:
             self._runs.setdefault(token, BotRun(address, token))
 
@@ -81,9 +82,11 @@ class BotRuns:
             if run.process is None and run.starts < MOST_STARTS and now >= run.again:
                 self._start(run)
 
-    def close(self) -> None:
-        """Ends all that runs."""
-        self.called(())
+    def close(self, *, at_once: bool = False) -> None:
+        """Ends all that runs; ``at_once``: without a moment to end by itself."""
+        for run in self._runs.values():
+            self._end(run, 0.0 if at_once else ENDING)
+        self._runs.clear()
 
     def _start(self, run: BotRun) -> None:
         run.starts += 1
@@ -129,13 +132,13 @@ class BotRuns:
         run.again, run.pause = now + run.pause, min(run.pause * 2, LONGEST_PAUSE)
 
     @staticmethod
-    def _end(run: BotRun) -> None:
+    def _end(run: BotRun, seconds: float) -> None:
         """Gives it a moment to end by itself, for it has been sent off; then ends it with all that it has started."""
         process = run.process
         if process is None:
             return
         with suppress(subprocess.TimeoutExpired):
-            process.wait(ENDING)
+            process.wait(seconds)
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
@@ -175,6 +178,13 @@ class HostLink(threading.Thread):
 
     def run(self) -> None:
         """Asks the host again and again."""
+        try:
+            self._ask()
+        except Exception:
+            if not self._over.is_set():  # else the client was closed under our hands
+                raise
+
+    def _ask(self) -> None:
         begun, mark, pause = False, "", _RETRY
         while not self._over.is_set():
             begin: dict[str, object] = {} if begun else {"begin": True, "version": self._version}
@@ -185,7 +195,7 @@ class HostLink(threading.Thread):
                     self.news.put(error)
                     return
                 self.news.put(LostHost(str(error)))
-                self._over.wait(min(error.after or pause, _LONGEST_RETRY))
+                self._over.wait(min(pause if error.after is None else error.after, _LONGEST_RETRY))
                 pause = min(pause * 2, _LONGEST_RETRY)
                 continue
             begun, mark, pause = True, heard.mark, _RETRY
@@ -236,14 +246,21 @@ class Connected:
                 self._runs.look()
         finally:
             self._link.stop()
-            self._runs.close()
+            self._runs.close(at_once=self._stops > 1)
 
     def _leave(self) -> None:
         self._link.leave()
         if self._before is not None and self._before.sessions:
             self._tell("stopping", f"it plays {self._before.called} to its end; Ctrl-C once more ends it at once")
-        with suppress(HostRequestError):
-            self._goodbye(self._link.said())
+        said = self._link.said()
+
+        def goodbye() -> None:
+            with suppress(Exception):  # whatever it is, we leave
+                self._goodbye(said)
+
+        saying = threading.Thread(target=goodbye, name="goodbye", daemon=True)
+        saying.start()
+        saying.join(_GOODBYE)  # a dead network keeps nobody
 
     def _heard(self, news: HeardOfRemote | LostHost | HostRequestError) -> HeardOfRemote | None:
         """Tells of news; what ends the connection is returned, or raised."""

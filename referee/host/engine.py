@@ -22,7 +22,7 @@ from referee.host.store import HostStore
 from referee.league.definition.definition import Definition, load_definition
 from referee.league.definition.problems import ProblemsError, counted
 from referee.league.entrants.roster import Roster
-from referee.league.ladder import check_same_ladder, close_round, withdraw
+from referee.league.ladder import check_same_ladder, close_round, void_open_sets, withdraw
 from referee.league.ladder_history import closed_rounds, open_round, rounds_of
 from referee.league.league import League, LeagueError, begin, read_league
 from referee.league.plan import GamePlan, LeaguePlan
@@ -147,6 +147,9 @@ class Engine:
             if league.facts["state"] == "finished":
                 return Waiting("This ladder is finished.", over=bool(most))
             league = self._with_withdrawals(ladder, league)
+            if self._why_void(league):
+                self._void(ladder, league)
+                return None
             fresh = open_round(league) is None
             if fresh:
                 if (waiting := self._may_begin(league)) is not None:
@@ -325,15 +328,32 @@ class Engine:
                     counted(outcome.open, "set"),
                 )
                 return
+            if self._why_void(league):
+                self._void(ladder, league)
+                return
             before, league = league, self._with_withdrawals(ladder, league)
             if league is before:
                 raise LeagueError("the round was not played to its end, and nobody has stopped it")
         closed = close_round(ladder, read_league(ladder))
         _log.log(NOTICE, "%s", closed_line(closed))
 
+    def _why_void(self, league: League) -> str:
+        """Why the organiser has what is open of the open round voided; empty if not."""
+        round_ = open_round(league)
+        return "" if round_ is None else self._store.why_void(round_["number"], self.said)
+
+    def _void(self, ladder: Store, league: League) -> None:
+        """Voids what is open of the open round, and closes it."""
+        reason = self._why_void(league)
+        number = void_open_sets(ladder, league, reason)
+        closed = close_round(ladder, read_league(ladder))
+        voided = f"Round {closed['number']}: {counted(number, 'set')} voided by the organiser: {sanitize(reason)}"
+        _log.log(NOTICE, "%s", voided)
+        _log.log(NOTICE, "%s", closed_line(closed))
+
     @contextlib.contextmanager
     def _watched(self, runner: Runner, league: League, gone: dict[str, str | None]) -> Iterator[None]:
-        """While a round is played: stops it when the engine is stopped, or somebody who plays is withdrawn."""
+        """While a round is played: stops it when the engine is stopped, somebody who plays is withdrawn, or the rest is voided."""
         over = threading.Event()
 
         def watch() -> None:
@@ -344,7 +364,7 @@ class Engine:
                 if time.monotonic() - looked >= _LOOK_SECONDS:
                     looked = time.monotonic()
                     if (now := self._store.change()) != change:
-                        change, withdrawn = now, any(self._who.withdrawn(league, gone))
+                        change, withdrawn = now, any(self._who.withdrawn(league, gone)) or bool(self._why_void(league))
                 if withdrawn or self._stop.is_set():
                     with contextlib.suppress(RuntimeError):  # it has ended this moment
                         runner.stop()

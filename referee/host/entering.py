@@ -159,7 +159,7 @@ class Eligibility:
         """What of the store decides who plays: another value when that has changed."""
         store = self._store
         gone = [one.id for one in store.versions(state=VersionState.WITHDRAWN)]
-        return (store.entered(), gone, store.setting("paused"), store.setting("frozen"))
+        return (store.entered(), gone, store.setting("paused"), store.setting("frozen"), store.setting("void_round"))
 
 
 def present(league: League, roster: Roster) -> League:

@@ -14,7 +14,6 @@ from referee.host.door import Door, door_that_is_open
 from referee.host.job import JobLostError, JobOutcome, JobWork, Refusal, main
 from referee.host.remote_ladder import remote_definition, wait_seconds
 from referee.host.rows import BotCall
-from referee.host.store import PRESENT_SECONDS
 from referee.league.definition.definition import load_definition
 
 CALLED_FOR: Final = "the check"
@@ -62,8 +61,7 @@ class RemoteJobWork(JobWork):
     def _refuse_only_who_is_there(self, refusal: Refusal) -> None:
         """Whoever is not heard of any more may have lost the network: the check waits until it is back. Raises ``JobLostError``."""
         now = self._clock()
-        found = [one for one in self._store.connections() if one.version == self._job.version]
-        if found and found[0].seen >= now - PRESENT_SECONDS / 2:
+        if any(one.version == self._job.version and one.is_there(now) for one in self._store.connections()):
             return
         self._store.give_back(self._job)
         self._store.rest(self._job.bot, now, f"The check was broken off, as the connection was lost. {refusal}")

@@ -75,6 +75,15 @@ class RemoteChecks(JobLane):
     def _build_seconds(self) -> float:
         return 0.0
 
+    def _cut_short(self, job: Job, why: str) -> None:
+        """Who is not there any more has not been slow: its check waits until it is back."""
+        now = time.time()
+        if any(one.version == job.version and not one.is_there(now) for one in self._store.connections()):
+            self._store.give_back(job)
+            self._store.rest(job.bot, now, "The check was broken off, as the connection was lost.")
+        else:
+            super()._cut_short(job, why)
+
 
 class RemoteEngine(Engine):
     """Plays the rounds of the board of remote bots."""

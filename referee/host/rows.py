@@ -2,7 +2,10 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
+
+HEARD_SECONDS: Final = 30.0
+"""A remote bot that has not been heard of for so long is lost, if something has gone wrong with it."""
 
 
 class VersionState(StrEnum):
@@ -136,6 +139,10 @@ class RemoteBot:
     rests: float
     call: BotCall | None
     line: str
+
+    def is_there(self, now: float) -> bool:
+        """Whether it is heard of: it asks every twenty seconds."""
+        return self.seen >= now - HEARD_SECONDS
 
 
 @dataclass(frozen=True, slots=True)

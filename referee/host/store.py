@@ -56,6 +56,8 @@ LONGEST_REST: Final = 3600.0
 LONGEST_REASON: Final = 300
 """Characters of the reason for which an organiser refuses, withdraws or blocks."""
 
+_VOID_ROUND: Final = "void_round"
+
 _USED_SECONDS: Final = 60.0
 _SECRET_BYTES: Final = 24
 
@@ -321,10 +323,10 @@ class HostStore:
 
     @staticmethod
     def _check_queue(db: sqlite3.Connection, owner: int) -> None:
-        """Raises ``NotAllowedError`` where no further job of an owner may wait."""
+        """Raises ``NotAllowedError`` where no further job of an owner may wait. Remote bots wait by themselves."""
         waiting = (
             "SELECT count(*) FROM job j JOIN version v ON v.id = j.version_id JOIN bot b ON b.id = v.bot_id "
-            "WHERE j.state IN ('waiting', 'running')"
+            "WHERE j.state IN ('waiting', 'running') AND NOT b.remote"
         )
         if db.execute(f"{waiting} AND b.owner_id = ?", (owner,)).fetchone()[0] >= MOST_WAITING_OF_AN_OWNER:
             raise NotAllowedError(
@@ -399,7 +401,10 @@ class HostStore:
             state = self.version(one.version).state
             if state not in (VersionState.REFUSED, VersionState.WAITING):
                 raise NotAllowedError(409, f"This version is {state}; there is nothing to be done again.")
-            self._check_queue(db, one.owner_id)
+            if self.version(one.version).remote:
+                self._check_checks(db, now)
+            else:
+                self._check_queue(db, one.owner_id)
             db.execute("UPDATE version SET state = 'waiting', reason = '' WHERE id = ?", (one.version,))
             self._note(db, now, owner.name, "had a job done again", f"job {job}")
             return self.job(self._add_job(db, one.version, now))
@@ -688,7 +693,7 @@ class HostStore:
             if job is not None and self.job(job).state in (JobState.WAITING, JobState.RUNNING):
                 return int(version)
         may_check()
-        self._check_queue(db, owner.id)
+        self._check_checks(db, now)
         if found is None:
             made = db.execute(
                 "INSERT INTO version (bot_id, name, archive, digest, created, state, reason) VALUES (?, ?, '', '', ?, 'waiting', '')",
@@ -700,6 +705,17 @@ class HostStore:
         self._note(db, now, owner.name, "connected", f"{bot} {declared}, version {version}")
         self._add_job(db, version, now)
         return int(version)
+
+    @staticmethod
+    def _check_checks(db: sqlite3.Connection, now: float) -> None:
+        """Raises ``NotAllowedError`` where no further check of a remote bot may wait. Who is not there any more waits for nothing."""
+        waiting = db.execute(
+            "SELECT count(*) FROM job j JOIN connection c ON c.version_id = j.version_id "
+            "WHERE j.state IN ('waiting', 'running') AND c.seen >= ?",
+            (now - PRESENT_SECONDS,),
+        )
+        if waiting.fetchone()[0] >= MOST_WAITING:
+            raise NotAllowedError(429, "Too many remote bots wait for their checks; try again in a few minutes.")
 
     def heard(self, owner: Owner, bot: str, session: str, now: float, *, leaves: bool = False) -> RemoteBot:
         """A remote bot is still there, or leaves. Raises ``NotAllowedError`` where another connection has taken over, or it is retired."""
@@ -802,6 +818,23 @@ class HostStore:
                     "INSERT INTO setting VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
                     (key, value),
                 )
+
+    def void_round(self, number: int, reason: str, now: float, *, by: str) -> None:
+        """Asks the engine to void what is open of a round. Raises ``NotAllowedError``."""
+        _check_reason(reason)
+        if not reason:
+            raise NotAllowedError(409, "Say why: everybody reads it, and it stays in the record of the round.")
+        with self._write() as db:
+            db.execute(
+                "INSERT INTO setting VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+                (_VOID_ROUND, f"{number} {reason}"),
+            )
+            self._note(db, now, by, f"voided the rest of round {number}", reason)
+
+    def why_void(self, number: int, board: str = "") -> str:
+        """Why what is open of a round is to be voided; empty if it is not. ``board``: what its engine puts before the names of settings."""
+        asked, _, reason = self.setting(board + _VOID_ROUND).partition(" ")
+        return reason if asked == str(number) else ""
 
     def change(self) -> int:
         """A number that is another one when somebody else has changed the store; to ask for it costs next to nothing."""

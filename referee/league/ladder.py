@@ -27,7 +27,9 @@ from referee.league.ladder_history import (
     open_round,
     round_master,
     rounds_of,
+    sets_of_round,
     versions_of,
+    voided_with_round,
 )
 from referee.league.league import League, LeagueError, about, rules_of
 from referee.league.schedule.schedule import read_schedule
@@ -252,6 +254,28 @@ def close_round(store: Store, league: League) -> RoundFacts:
     closed: RoundFacts = {**round_, "result_root": result_root(league.name, sets, store.games())}
     store.put(rounds=[*rounds_of(league)[:-1], closed])
     return closed
+
+
+def void_open_sets(store: Store, league: League, reason: str) -> int:
+    """Voids what is open of the open round, and returns how many sets that are. A set of which every game is stored counts: on a
+    ladder nothing that is over is taken away.
+
+    Raises ``LeagueError`` if no round is open, or the reason is blank, long, or no plain line.
+    """
+    round_, rounds = open_round(league), rounds_of(league)
+    if round_ is None:
+        raise LeagueError(f"no round of {store.path} is open, and what is over stays")
+    if not reason.strip() or len(reason) > MOST_OF_A_REASON or not is_readable(reason):
+        raise LeagueError(
+            f"the reason stands in the record of the round: give a single line of at most {MOST_OF_A_REASON} printable characters"
+        )
+    rows = [row for row in store.tables(sum(map(sets_of_round, rounds[:-1]))) if row.state == "OPEN"]
+    store.score_sets(row.id for row in rows if row.games == row.fixtures)
+    left = [row.id for row in rows if row.games < row.fixtures]
+    if left:
+        voided: RoundFacts = {**round_, "voided": reason}
+        store.void_sets(left, voided_with_round(round_["number"], reason), rounds=[*rounds[:-1], voided])
+    return len(left)
 
 
 def withdraw(store: Store, league: League, bot: str, reason: str) -> str:

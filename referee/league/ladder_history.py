@@ -88,6 +88,11 @@ def sets_of_round(round_: RoundFacts) -> int:
     return sum(part["sets"] for part in round_["tables"])
 
 
+def voided_with_round(number: int, reason: str) -> str:
+    """Why a set is void that was not over when what was open of its round was voided for that reason."""
+    return f"round {number} was voided: {reason}"
+
+
 @dataclass(frozen=True, slots=True)
 class DrawnRound:
     """The sets of a round, and its tables as its facts tell them."""

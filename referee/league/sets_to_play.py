@@ -22,7 +22,8 @@ from referee.statistics.results import GameSet
 from referee.statistics.version_comparison import FIRST_LOOK
 
 # Why a set is void, and why an attempt ended without a game: the sentences that the store keeps, and verification reads. A
-# set is void for one of four reasons, each with traces of its own: so none can be taken out of a league by a word alone.
+# set is void for one of four reasons, or with its round (``voided_with_round``), each with traces of its own: so none can be taken
+# out of a league by a word alone.
 
 MOST_NO_CONTESTS: Final = 3
 """So many attempts at one game without a result, through no bot's fault, void its set."""

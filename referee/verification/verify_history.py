@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
-from referee.league.ladder_history import OF_A_VERSION, is_ladder
+from referee.league.ladder_history import OF_A_VERSION, is_ladder, rounds_of, sets_of_round, voided_with_round
 from referee.league.league import League
 from referee.league.schedule.schedule import PlannedSet, Schedule
 from referee.league.sets_to_play import (
@@ -169,6 +169,8 @@ class HistoryCheck:
         self._attempts = [row for row in source.attempts() if self._is_attempt(row)]
         self._faults = source.faults()
         self._kept = kept_sets(league)
+        numbers = [one for one in rounds_of(league) for _ in range(sets_of_round(one))]
+        self._round_of = {planned.id: one for planned, one in zip(schedule.sets, numbers, strict=False)}
         self._clocked = played_with(league) != _FIRST
         self._finished = league.facts.get("state") == "finished"
 
@@ -300,7 +302,10 @@ class HistoryCheck:
                     self._odd(Check.SETS, f"reason of set {row.id}, {row.state}", row.reason, "nothing")
             elif row.reason and row.reason not in self._reasons(planned, failed):
                 self._odd(
-                    Check.SETS, f"set {row.id}", f"VOID: {row.reason}", "a withdrawal or no contests that are on record"
+                    Check.SETS,
+                    f"set {row.id}",
+                    f"VOID: {row.reason}",
+                    "a withdrawal, no contests or a voided round that are on record",
                 )
 
     def _reasons(self, planned: PlannedSet, failed: Mapping[str, int]) -> Iterator[str]:
@@ -312,6 +317,9 @@ class HistoryCheck:
             if is_ladder(self._league) and key in self._entrants and self._entrants[key].get("remote"):
                 told = (row for row in self._faults if (row.entrant, row.fault) == (key, Fault.DISCONNECT))
                 yield from (away_from(key, row.sentence) for row in told)
+        round_ = self._round_of.get(planned.id)
+        if round_ is not None and "voided" in round_ and self._sets[planned.id].games < len(planned.fixtures):
+            yield voided_with_round(round_["number"], round_["voided"])
         for fixture in planned.fixtures:
             if failed.get(fixture.id, 0) >= MOST_NO_CONTESTS:
                 yield never_contested(fixture.id)

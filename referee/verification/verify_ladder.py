@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from referee import deals
+from referee.league.definition.names import is_readable
+from referee.league.ladder import MOST_OF_A_REASON
 from referee.league.ladder_history import (
     LadderHistory,
     is_ladder,
@@ -82,6 +84,9 @@ def _check_round(
     what = f"of round {number}"
     found.differ(Check.ROUND, f"number {what}", round_["number"], number)
     found.differ(Check.ROUND, f"fields {what}", sorted(round_.keys() - _FIELDS), [])
+    why: object = round_.get("voided", "nobody")
+    if not (isinstance(why, str) and 0 < len(why) <= MOST_OF_A_REASON and is_readable(why)):
+        found.differ(Check.ROUND, f"why the rest {what} was voided", why, "a plain line")
     for one in round_["entered"]:
         found.differ(Check.ROUND, f"fields of {shown(one['key'])}, which entered with it", sorted(one), sorted(_OF_NEW))
         key = key_of_version(one["bot"], len(versions_of(one["bot"], history.entered.values())) + 1)

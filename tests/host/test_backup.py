@@ -103,6 +103,18 @@ def test_a_host_comes_back_elsewhere_as_it_was(home: HostHome, archive: Path, tm
         ladder.put(paused=True)  # it can be written
 
 
+def test_the_board_of_remote_bots_comes_back_too(home: HostHome, tmp_path: Path) -> None:
+    found_league(home.remote, parse_definition(league_text(["a", "b"], seats=2)), ["a", "b"])
+    with HostStore.open(home.store) as store:
+        store.connect(store.owners()[0], "far", "1", "session", 6.0, most_bots=1)
+    back_up(home, tmp_path / "both.tar.gz", 7.0)
+    again = elsewhere(tmp_path)
+    restore(tmp_path / "both.tar.gz", again)
+    with HostStore.read(again.store) as store, Store.read(again.remote) as there, Store.read(home.remote) as here:
+        assert (there.league(), there.sets()) == (here.league(), here.sets())
+        assert [(one.bot, one.declared) for one in store.connections()] == [("far", "1")]
+
+
 def test_a_definition_that_is_there_stays(home: HostHome, archive: Path, tmp_path: Path) -> None:
     again = elsewhere(tmp_path)
     again.definition.parent.mkdir()

@@ -104,6 +104,91 @@ def test_who_is_withdrawn_while_the_round_is_played_goes_at_once_and_the_round_g
         assert verify(store).ok
 
 
+def test_what_is_open_of_a_round_is_voided_for_a_reason_and_what_is_over_stays(
+    hosted: Hosted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    games: list[GamePlan] = []
+
+    def before(game: GamePlan, stopping: threading.Event) -> None:
+        if len(games) == 7:
+            hosted.store.void_round(1, "the power fails at noon", 1001.0, by="organiser")
+            assert stopping.wait(PATIENCE)
+        games.append(game)
+
+    with engine_of(hosted, monkeypatch, before) as (engine, _):
+        assert engine.step() is None
+        assert len(games) == 8
+        (round_,) = hosted.rounds()
+        assert round_["voided"] == "the power fails at noon"
+        assert "result_root" in round_
+        with Store.read(hosted.home.ladder) as store:
+            rows = {row.id: row for row in store.tables(0)}
+            reasons = {row.reason for row in store.sets() if row.state == "VOID"}
+            assert {row.state for row in rows.values()} == {"SCORED", "VOID"}
+            assert all((row.state == "SCORED") == (row.games == row.fixtures) for row in rows.values())
+            assert reasons == {"round 1 was voided: the power fails at noon"}
+            assert verify(store).ok
+        assert engine.step() is None  # the next round is another one
+    assert "voided" not in hosted.rounds()[1]
+    assert "result_root" in hosted.rounds()[1]
+    with Store.read(hosted.home.ladder) as store:
+        assert verify(store).ok
+    audit = hosted.store.audit(most=1)[0]
+    assert (audit.who, audit.what) == ("organiser", "voided the rest of round 1")
+    assert audit.about == "the power fails at noon"
+
+
+def test_a_round_that_cannot_go_on_is_voided_without_a_further_game(
+    hosted: Hosted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    play_a_part(hosted, monkeypatch, 5)
+    (hosted.folder / "last.py").write_text("raise SystemExit('broken')\n")  # it is not what has entered any more
+
+    def before(_game: GamePlan, _stopping: threading.Event) -> None:
+        raise AssertionError("a game of a voided round was begun")
+
+    with engine_of(hosted, monkeypatch, before) as (engine, _):
+        with pytest.raises(LeagueError, match="round 1 is open, and last has changed"):
+            engine.step()
+        seen = engine._seen()
+        hosted.store.void_round(2, "another round", 1001.0, by="organiser")
+        with pytest.raises(LeagueError):
+            engine.step()
+        hosted.store.void_round(1, "a bot is gone", 1001.0, by="organiser")
+        assert engine._seen() != seen  # it does not wait on
+        assert engine.step() is None
+    assert hosted.rounds()[0]["voided"] == "a bot is gone"
+    with Store.read(hosted.home.ladder) as store:
+        assert verify(store).ok
+
+
+@pytest.mark.parametrize("change", ["no word of it in the round", "another reason", "a whole set", "a line too long"])
+def test_no_set_is_voided_with_a_round_by_a_word_alone(
+    hosted: Hosted, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    play_a_part(hosted, monkeypatch, 8)
+    hosted.store.void_round(1, "the power fails", 1001.0, by="organiser")
+    with engine_of(hosted, monkeypatch) as (engine, _):
+        assert engine.step() is None
+    with Store.write(hosted.home.ladder) as store:
+        (round_,) = hosted.rounds()
+        if change == "no word of it in the round":
+            store.put(rounds=[{key: value for key, value in round_.items() if key != "voided"}])
+        elif change == "another reason":
+            store.put(rounds=[{**round_, "voided": "it was noon"}])
+        elif change == "a line too long":
+            told = "x" * 1100
+            store.put(rounds=[{**round_, "voided": told}])
+            for row in store.sets():
+                if row.state == "VOID":
+                    store.void_scored_set(row.id, f"round 1 was voided: {told}")
+        else:
+            whole = next(row for row in store.sets() if row.state == "SCORED")
+            store.void_scored_set(whole.id, "round 1 was voided: the power fails")
+    with Store.read(hosted.home.ladder) as store:
+        assert not verify(store).ok
+
+
 def test_who_is_retired_or_has_a_newer_version_plays_the_open_round_to_its_end(
     hosted: Hosted, monkeypatch: pytest.MonkeyPatch
 ) -> None:

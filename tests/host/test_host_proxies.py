@@ -1,5 +1,6 @@
 """A host behind nginx and Caddy, with the very configurations of docs/host.md: pages, events, sizes, addresses and paths."""
 
+import asyncio
 import contextlib
 import logging
 import os
@@ -8,18 +9,23 @@ import socket
 import ssl
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import grpc
 import httpx
 import pytest
 
 from referee.host.home import HostHome
 from referee.host.store import HostStore
+from referee.protocol import wire
 from tests.host.sites import NOW
 from tests.host.test_web_robust import served
 from tests.program import PATIENCE
-from tests.tls import write_pair
+from tests.served_games import JOIN, ServedGames, dial, play_on, say, tell, until
+from tests.tls import CERTIFICATE, write_pair
 
 ROOT = Path(__file__).resolve().parents[2]
 NAME = "pitch.example.org"
@@ -27,10 +33,10 @@ CLIENT = "127.0.0.5"
 """An address of this machine that is neither the proxy's nor the host's."""
 
 
-def documented(begins: str) -> str:
-    """The one configuration in docs/host.md that begins so."""
+def documented(begins: str, holds: str = "") -> str:
+    """The one configuration in docs/host.md that begins and holds so."""
     blocks = re.findall(r"^```text\n(.*?)^```", (ROOT / "docs/host.md").read_text(), re.MULTILINE | re.DOTALL)
-    (found,) = [block for block in blocks if block.startswith(begins)]
+    (found,) = [block for block in blocks if block.startswith(begins) and holds in block]
     return found
 
 
@@ -44,13 +50,18 @@ def replaced(text: str, *pairs: tuple[str, str]) -> str:
 def nginx(folder: Path, port: int, host: str, path: str, *, keeps_path: bool) -> list[str]:
     certificate, key = write_pair(folder)
     server = replaced(
-        documented("server {"),
+        documented("server {", "listen 443"),
         ("listen 443 ssl", f"listen 127.0.0.1:{port} ssl"),
         ("/etc/ssl/pitch.pem", certificate),
         ("/etc/ssl/pitch.key", key),
         ("location / {", f"location {path}{'' if keeps_path and path else '/'} {{"),
         ("http://127.0.0.1:8400", host + ("" if keeps_path or not path else "/")),
     )
+    return nginx_with(folder, server)
+
+
+def nginx_with(folder: Path, server: str) -> list[str]:
+    """How nginx is started as this user, in a folder of its own, with one server."""
     places = "".join(
         f"{kind}_temp_path {folder}/{kind};\n" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     )
@@ -73,6 +84,32 @@ def caddy(folder: Path, port: int, host: str, path: str, *, keeps_path: bool) ->
         site = replaced(
             site, ("    reverse_proxy", f"    uri strip_prefix {path}\n    reverse_proxy"), (f"{path}/*", "")
         )
+    return caddy_with(folder, site)
+
+
+def nginx_grpc(folder: Path, port: int, door: str) -> list[str]:
+    certificate, key = write_pair(folder)
+    server = replaced(
+        documented("server {", "grpc_pass"),
+        ("listen 7401 ssl", f"listen 127.0.0.1:{port} ssl"),
+        ("/etc/ssl/pitch.pem", certificate),
+        ("/etc/ssl/pitch.key", key),
+        ("127.0.0.1:7401", door),
+    )
+    return nginx_with(folder, server)
+
+
+def caddy_grpc(folder: Path, port: int, door: str) -> list[str]:
+    certificate, key = write_pair(folder)
+    site = replaced(
+        documented(f"{NAME}:7401 {{"),
+        (f"{NAME}:7401 {{", f"https://localhost:{port} {{\n    tls {certificate} {key}"),
+        ("127.0.0.1:7401", door),
+    )
+    return caddy_with(folder, site)
+
+
+def caddy_with(folder: Path, site: str) -> list[str]:
     (folder / "Caddyfile").write_text(f"{{\n    admin off\n    auto_https off\n}}\n{site}")
     return ["caddy", "run", "--config", str(folder / "Caddyfile"), "--adapter", "caddyfile"]
 
@@ -83,43 +120,60 @@ PROXIES = [
 ]
 
 
+GRPC = [
+    pytest.param(nginx_grpc, id="nginx", marks=pytest.mark.needs("nginx")),
+    pytest.param(caddy_grpc, id="caddy", marks=pytest.mark.needs("caddy")),
+]
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+@contextlib.contextmanager
+def running(words: list[str], place: Path, port: int) -> Iterator[None]:
+    """A proxy, from when it listens."""
+    environment = {**os.environ, "HOME": str(place), "XDG_DATA_HOME": str(place), "XDG_CONFIG_HOME": str(place)}
+    with (place / "said.log").open("wb") as said:
+        proxy = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=said, stderr=said, env=environment)
+    try:
+        end = time.monotonic() + PATIENCE
+        while not listens(port):
+            assert proxy.poll() is None, (place / "said.log").read_text()
+            assert time.monotonic() < end
+            time.sleep(0.02)
+        yield
+    finally:
+        proxy.terminate()
+        proxy.wait(PATIENCE)
+
+
 @contextlib.contextmanager
 def behind(
-    proxy: object, folder: Path, path: str = "", *, keeps_path: bool = True
+    proxy: Callable[..., list[str]], folder: Path, path: str = "", *, keeps_path: bool = True
 ) -> Iterator[tuple[httpx.Client, HostHome]]:
     """A host behind a proxy, and a client of it that comes from an address of its own and claims another."""
-    assert callable(proxy)
-    with served(folder, f'url = "https://{NAME}{path}"\n') as (host, home), socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-        free.close()
-        place = folder / "proxy"
-        place.mkdir(exist_ok=True)
+    place = folder / "proxy"
+    place.mkdir()
+    with served(folder, f'url = "https://{NAME}{path}"\n') as (host, home):
+        port = free_port()
         words = proxy(place, port, host, path, keeps_path=keeps_path)
-        environment = {**os.environ, "HOME": str(place), "XDG_DATA_HOME": str(place), "XDG_CONFIG_HOME": str(place)}
-        with (place / "said.log").open("wb") as said:
-            running = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=said, stderr=said, env=environment)
         trusting = ssl.create_default_context(cafile=str(place / "certificate.pem"))
         trusting.check_hostname = False  # it is for localhost
         transport = httpx.HTTPTransport(verify=trusting, local_address=CLIENT)
-        headers = {"Host": NAME, "X-Forwarded-For": "203.0.113.9"}
-        try:
-            end = time.monotonic() + PATIENCE
-            while not listens(port):
-                assert running.poll() is None, (place / "said.log").read_text()
-                assert time.monotonic() < end
-                time.sleep(0.02)
-            with httpx.Client(
+        with (
+            running(words, place, port),
+            httpx.Client(
                 base_url=f"https://127.0.0.1:{port}",
                 transport=transport,
-                headers=headers,
+                headers={"Host": NAME, "X-Forwarded-For": "203.0.113.9"},
                 event_hooks={"request": [named]},
                 timeout=PATIENCE,
-            ) as client:
-                yield client, home
-        finally:
-            running.terminate()
-            running.wait(PATIENCE)
+            ) as client,
+        ):
+            yield client, home
 
 
 def named(request: httpx.Request) -> None:
@@ -137,7 +191,7 @@ def listens(port: int) -> bool:
 
 @pytest.mark.parametrize("proxy", PROXIES)
 def test_the_documented_configuration_lets_everything_through(
-    proxy: object, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    proxy: Callable[..., list[str]], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "referee.host.access")
     with behind(proxy, tmp_path) as (client, home):
@@ -150,7 +204,6 @@ def test_the_documented_configuration_lets_everything_through(
         assert "; Secure" in page.headers["set-cookie"]
         assert "default-src 'none'" in page.headers["content-security-policy"]
         assert page.headers["strict-transport-security"]
-        assert f' {CLIENT} "GET /login" 200 ' in caplog.text  # not the proxy's address, nor the one that was claimed
 
         # Events come as they happen: these streams have no end.
         with client.stream("GET", "/events") as events:
@@ -166,12 +219,14 @@ def test_the_documented_configuration_lets_everything_through(
         assert "16 MiB" in above.json()["error"]
         with client.stream("GET", "/api/v1/jobs/1/events", headers=token) as events:
             assert next(events.iter_lines()) == "event: job"
+    # Not the proxy's address, nor the one that was claimed.
+    assert f' {CLIENT} "GET /login" 200 ' in caplog.text
 
 
 @pytest.mark.parametrize("keeps_path", [True, False], ids=["path left", "path taken away"])
 @pytest.mark.parametrize("proxy", PROXIES)
 def test_a_host_lives_below_a_path_whether_the_proxy_takes_it_away_or_not(
-    proxy: object, tmp_path: Path, keeps_path: bool
+    proxy: Callable[..., list[str]], tmp_path: Path, keeps_path: bool
 ) -> None:
     with behind(proxy, tmp_path, "/pitch", keeps_path=keeps_path) as (client, _):
         page = client.get("/pitch/enter")
@@ -181,3 +236,36 @@ def test_a_host_lives_below_a_path_whether_the_proxy_takes_it_away_or_not(
         assert all(link == "/pitch" or link.startswith("/pitch/") for link in links)
         assert {client.get(link).status_code for link in links} == {200, 401}  # 401: the pages of whoever has logged in
         assert "path=/pitch" in page.headers["set-cookie"].lower()
+
+
+@pytest.mark.parametrize("proxy", GRPC)
+def test_remote_bots_play_through_the_documented_configuration(proxy: Callable[..., list[str]], tmp_path: Path) -> None:
+    place = tmp_path / "proxy"
+    place.mkdir()
+
+    async def story(games: ServedGames) -> None:
+        ann, bob = games.connection("ann"), games.connection("bob")
+        async with games.endpoint(address="tcp:127.0.0.1:0") as endpoint:
+            port = free_port()
+            words = proxy(place, port, endpoint.address.removeprefix("tcp:"))
+            near: Any = SimpleNamespace(address=f"tls:localhost:{port}")
+            trusted = grpc.ssl_channel_credentials(CERTIFICATE.encode())
+            with running(words, place, port):
+                async with (
+                    dial(near, ann.token, credentials=trusted) as a,
+                    dial(near, bob.token, credentials=trusted) as b,
+                ):
+                    bots = [asyncio.ensure_future(play_on(call)) for call in (a, b)]
+                    await say(a, JOIN)
+                    await say(b, JOIN)
+                    async with asyncio.timeout(PATIENCE):
+                        await asyncio.gather(ann.ready.wait(), bob.ready.wait())
+                    games.deal(1, ann, bob)
+                    await until(lambda: not games.book.games_in_play.seated)
+                    for connection in (ann, bob):
+                        connection.leave(wire.FAREWELL_REASON_FINISHED, "All games are over.")
+                    assert [(await bot).reason for bot in bots] == [wire.FAREWELL_REASON_FINISHED] * 2
+        assert len(games.book.records) == 1
+
+    told = tell(tmp_path, story)
+    assert (told.faults, told.losses) == ([], [])

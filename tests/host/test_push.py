@@ -441,6 +441,16 @@ def test_a_check_that_fails_here_sends_nothing(bot: Path, monkeypatch: pytest.Mo
     assert host.archive == b""
 
 
+def test_a_check_that_fails_here_is_one_document_too(bot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (bot / "bot.py").write_text("raise SystemExit(3)\n")
+    host = StandIn(job())
+    done = push(monkeypatch, host, "mine", *TO, "--check", "--output", "json")
+    told = json.loads(done.stdout)
+    assert (told["exit_code"], told["sent"], told["ladder"], host.archive) == (4, False, "Kitchen ladder", b"")
+    assert told["check"]["exit_code"] == 4
+    assert "Not sent." in done.stderr
+
+
 def test_the_check_is_that_of_the_ladder_and_what_keeps_the_rules_is_sent(
     bot: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -456,7 +466,7 @@ def test_the_check_is_that_of_the_ladder_and_what_keeps_the_rules_is_sent(
     assert plan.seats == (3,)
     assert plan.limits.move_us == 800_000
     assert outputs.options == " --variant auction-pitch --seats 3"
-    assert done.stdout == ""
+    assert json.loads(done.stdout)["check"] is None
 
 
 def test_a_ladder_that_this_version_does_not_know_cannot_be_checked_for(

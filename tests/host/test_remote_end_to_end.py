@@ -110,6 +110,7 @@ def test_remote_bots_are_checked_called_and_play_rounds_that_verify_though_parts
     assert "called    for round 1: the bot starts" in printed
     assert "stopped   anns-bot is connected no more" in printed
     assert tokens["ann"] not in printed + told
+    assert "Traceback" not in told
     with HostStore.open(home.store) as store:
         assert store.connection("anns-bot").seen == 0
         assert [one.what for one in store.audit() if one.who == "ann"][:2] == ["connected", "made a token"]

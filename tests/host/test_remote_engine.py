@@ -5,18 +5,23 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+
+import pytest
 
 from referee.host.door import open_door
 from referee.host.engine import EngineOptions
 from referee.host.remote_engine import RemoteEngine
+from referee.host.rows import VersionState
 from referee.host.store import SHORTEST_REST, HostStore
 from referee.league.league import read_league
 from referee.league.store import SetRow, Store
+from referee.net import supervisor
 from referee.verification.verify import verify
-from tests.host.hosted import Hosted
+from tests.host.hosted import Hosted, engine_of
 from tests.host.remote_author import RemoteAuthor, connected, host_with_a_door
 from tests.league.tampered import sql
+from tests.program import PATIENCE
 
 
 @contextmanager
@@ -94,3 +99,60 @@ def test_a_remote_bot_plays_goes_away_and_comes_again_as_the_same_and_each_round
     )
     with Store.read(hosted.home.remote) as store:
         assert not verify(store).ok
+
+
+GOES: Final = """
+import os
+from referee.bot import run
+answers = 0
+def choose(turn):
+    global answers
+    answers += 1
+    if answers > 6:
+        os._exit(1)
+    return turn.legal[0]
+run(choose)
+"""
+
+
+def test_a_bot_that_goes_in_mid_round_loses_what_was_under_way_and_the_ladder_is_untouched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hosted = host_with_a_door(tmp_path, "first", "last")
+    with engine_of(hosted, monkeypatch) as (engine, _):
+        assert engine.step() is None
+    before = hosted.home.ladder.read_bytes(), hosted.facts()
+    monkeypatch.undo()
+    monkeypatch.setattr(supervisor, "GRACE_SECONDS", 0.3)
+    connected(hosted, "ann", "far")
+    with remote_engine(hosted, wait_s=PATIENCE) as engine, RemoteAuthor(hosted, "far", GOES):
+        assert engine.step() is None
+    with Store.read(hosted.home.remote) as store:
+        assert verify(store).ok, str(verify(store))
+        lost = {one["fixture_id"] for one in store.rulings() if one["entrant"] == "far"}
+        assert lost
+        assert {row.state for row in store.sets()} == {
+            "SCORED"
+        }  # all games were under way, and nobody waited for those to come
+    assert hosted.store.connection("far").call is None
+    assert (hosted.home.ladder.read_bytes(), hosted.facts()) == before
+
+
+def test_who_is_withdrawn_plays_no_more_and_another_version_may(tmp_path: Path) -> None:
+    hosted = host_with_a_door(tmp_path, "first", "last")
+    connected(hosted, "ann", "far")
+    with remote_engine(hosted) as engine, RemoteAuthor(hosted, "far"):
+        assert engine.step() is None
+        hosted.store.decide(1, VersionState.WITHDRAWN, "it cheats", hosted.now, by="chief")
+        waiting = engine.step()
+        assert waiting is not None
+        connected(hosted, "ann", "far", "2")
+        assert engine.step() is None
+    with Store.read(hosted.home.remote) as store:
+        assert verify(store).ok
+        assert {key: one["withdrawn"] for key, one in store.entrants().items()} == {
+            "first": None,
+            "last": None,
+            "far": "it cheats",
+            "far@2": None,
+        }

@@ -143,6 +143,21 @@ def test_the_newest_connection_counts_and_names_are_one_space(store: HostStore, 
         store.connect(ann, "further", "1", "x", 7.0, most_bots=1)
 
 
+def test_who_is_gone_before_its_check_keeps_nobody_from_handing_in(
+    store: HostStore, ann: Owner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("referee.host.store.MOST_WAITING", 3)
+    for number in range(5):
+        now = 100.0 * number
+        store.connect(ann, "far", str(number), "s", now, most_bots=1)
+    store.hand_in(ann, "near", "aaaa", 500.0, most_bots=1)
+    for number in range(2):
+        store.connect(store.register(f"b{number}", 501.0), f"b{number}", "1", "s", 501.0, most_bots=1)
+    store.heard(ann, "far", "s", 501.0)
+    with pytest.raises(NotAllowedError, match="Too many remote bots wait"):
+        store.connect(store.register("c", 501.0), "c", "1", "s", 501.0, most_bots=1)
+
+
 def test_each_kind_of_job_is_done_by_its_own_process(store: HostStore, ann: Owner) -> None:
     store.hand_in(ann, "near", "aaaa", 1.0, most_bots=1)
     store.connect(ann, "far", "1", "s", 2.0, most_bots=1)

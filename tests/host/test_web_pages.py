@@ -14,10 +14,12 @@ from referee.host.web.guard import address_of, loggable
 from referee.host.web.routes import API, OTHERS, PAGES
 from referee.league.definition.definition import DefinitionError, parse_definition
 from referee.league.definition.fields import HostSection
+from referee.league.ladder import close_round, void_open_sets
+from referee.league.league import read_league
 from referee.league.store import Store
 from referee.umpire.fallback_player import fallback_move
 from tests.host.hosted import definition_text
-from tests.host.sites import Browser, MadeSite, made_site
+from tests.host.sites import FORM_TOKEN, Browser, MadeSite, made_site
 from tests.league.inprocess import at_random
 from tests.league.ladders import Ladder
 
@@ -92,6 +94,7 @@ TABLE: dict[tuple[str, str], tuple[str, tuple[int, int, int, int]]] = {
     ("/organiser/owners/{id}", "POST"): ("/organiser/owners/1", (401, 403, 403, 403)),
     ("/organiser/invitations", "POST"): ("/organiser/invitations", (401, 403, 403, 403)),
     ("/organiser/invitations/{id}/revoke", "POST"): ("/organiser/invitations/1/revoke", (401, 403, 403, 403)),
+    ("/organiser/rounds/{id}/void", "POST"): ("/organiser/rounds/1/void", (401, 403, 403, 403)),
     ("/organiser/settings", "POST"): ("/organiser/settings", (401, 403, 403, 403)),
     ("/api/v1/entry", "GET"): ("/api/v1/entry", (200,) * 4),
     ("/api/v1/bots/{name}/versions", "POST"): ("/api/v1/bots/a/versions", (401,) * 4),
@@ -380,6 +383,40 @@ def test_an_organiser_lets_in_refuses_withdraws_blocks_invites_and_pauses(at: Ma
     assert [row.who for row in at.store.audit(most=3)] == ["chief"] * 3
 
 
+def test_an_organiser_voids_what_is_open_of_the_open_round_alone(on_ladder: MadeSite) -> None:
+    browser = on_ladder.browser(on_ladder.owner("chief", organiser=True))
+    page = browser.get("/organiser").text
+    assert 'action="/organiser/rounds/3/void"' in page
+    assert "One owner" not in page
+    for limit in ("one bot at once", "20 versions an hour", "each up to 16 MiB", "600 seconds", "private"):
+        assert limit in page
+
+    def void(number: int, reason: str) -> int:
+        return browser.post(f"/organiser/rounds/{number}/void", {"reason": reason}, of="/organiser").status_code
+
+    for number, reason in ((2, "x"), (4, "x"), (3, ""), (3, "two\nlines"), (3, "x" * 301)):
+        assert void(number, reason) == 409, (number, reason)
+    assert on_ladder.store.why_void(3) == ""
+    assert void(3, "the power fails") == 303
+    assert on_ladder.store.why_void(3) == "the power fails"
+    page = browser.get("/organiser").text
+    assert "the rest is being voided: the power fails" in page
+    assert "/void" not in page
+    assert "voided the rest of round 3" in page
+
+
+def test_why_a_round_was_voided_stands_with_it(on_ladder: MadeSite) -> None:
+    with Store.write(on_ladder.site.home.ladder) as store:
+        void_open_sets(store, read_league(store), "the power <fails>")
+        close_round(store, read_league(store))
+    on_ladder.site.ladder.settle(300)
+    for path in ("/rounds", "/rounds/3"):
+        assert "voided by the organiser: the power &lt;fails&gt;" in on_ladder.get(path).text
+    told = on_ladder.get("/api/v1/rounds").json()["rounds"]
+    assert [one["voided"] for one in told] == ["the power <fails>", "", ""]
+    assert "does not count" in on_ladder.get("/rounds/3").text
+
+
 def test_an_owner_makes_and_revokes_tokens_and_retires_a_bot(at: MadeSite) -> None:
     ann = at.owner("ann")
     browser = at.browser(ann)
@@ -542,6 +579,9 @@ def test_no_secret_and_no_control_character_stands_in_the_log(at: MadeSite, capl
     assert "SECRET" not in caplog.text
     assert all(message.isprintable() for message in caplog.messages)
     assert loggable("/join/abc") == "/join/..."
+    for path in ("/pitch/join/SECRET", "//join/SECRET", "/JOIN/SECRET", "/join//SECRET/x", "/x\n/join/SECRET"):
+        assert "SECRET" not in loggable(path)
+    assert loggable("/joint/ladder") == "/joint/ladder"
 
 
 def test_a_fault_of_ours_is_told_in_our_words_with_the_number_that_the_log_has(
@@ -582,6 +622,35 @@ def test_a_token_for_one_bot_is_no_key_to_all_of_its_owner(at: MadeSite) -> None
     answer = at.browser().post("/login", {"token": token})
     assert answer.status_code == 403
     assert "This token is for a alone" in answer.text
+
+
+def test_a_token_in_a_header_opens_no_page_and_sends_no_form(at: MadeSite) -> None:
+    """Else whoever has a token for one bot would make themselves one for all, with a form of nobody's session."""
+    ann, chief = at.owner("ann"), at.owner("chief", organiser=True)
+    at.upload(ann, "a")
+    tokens = [
+        ann.token,
+        chief.token,
+        *(at.store.add_token(one.owner.id, "ci", at.time, bot="a") for one in (ann, chief)),
+    ]
+    before = [at.store.owners(), at.store.jobs(), at.store.versions(), at.store.invitations()]
+    closed = [(method, path) for (_, method), (path, statuses) in TABLE.items() if statuses[0] == 401]
+    asked = [(method, path) for method, path in closed if not path.startswith(("/api/", "/jobs/1"))]
+    assert len(asked) > 10
+    for token in tokens:
+        for method, path in asked:
+            at.tick += 60
+            browser = at.browser()
+            form = FORM_TOKEN.search(at.get("/login", browser=browser).text)
+            assert form is not None
+            data = {"data": {"form_token": form[1], "do": "block", "key": "banner"}} if method == "POST" else {}
+            answer = at.ask(method, path, browser=browser, headers={"Authorization": f"Bearer {token}"}, **data)
+            assert answer.status_code == 401, (method, path, answer.text)
+            assert "referee_" not in answer.text
+    again = at.ask("POST", "/jobs/1/again", browser=browser, headers={"Authorization": f"Bearer {ann.token}"}, **data)
+    assert again.status_code == 401
+    assert before == [at.store.owners(), at.store.jobs(), at.store.versions(), at.store.invitations()]
+    assert {len(at.store.tokens(one.owner.id)) for one in (ann, chief)} == {2}
 
 
 def test_who_joined_ends_that_session_by_revoking_the_first_token(at: MadeSite) -> None:

@@ -186,7 +186,12 @@ def test_no_byte_that_a_spectator_gets_depends_on_cards_still_in_play(
 
 
 def test_every_page_that_anybody_may_see_is_looked_at_for_cards_in_play() -> None:
-    public = {route.path for route in (*API, *PAGES, *OTHERS) if "GET" in (route.methods or set())}
+    """The board of remote bots has the same pages, of another file."""
+    routes = {route.path: route for route in (*API, *PAGES, *OTHERS) if "GET" in (route.methods or set())}
+    remote = {path for path in routes if path.startswith("/remote")}
+    for path in remote:
+        assert routes[path].endpoint is routes[path.removeprefix("/remote") or "/"].endpoint
+    public = routes.keys() - remote - {"/api/v1/remote/board", "/api/v1/remote/rounds", "/export/remote"}
     assert public == LOOKED_AT.keys() | NOTHING_OF_THE_LADDER | FOR_SOMEBODY | TESTED_ALONE
 
 

@@ -50,7 +50,7 @@ class OnLadder:
 
 @dataclass(frozen=True, slots=True)
 class RoundLine:
-    """A round as it is shown. ``master`` and ``result_root``: empty while it is open."""
+    """A round as it is shown. ``master`` and ``result_root``: empty while it is open; ``voided``: why what was open of it was voided."""
 
     number: int
     bots: int
@@ -61,6 +61,7 @@ class RoundLine:
     commitment: str
     master: str
     result_root: str
+    voided: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -226,6 +227,7 @@ def _line(one: RoundFacts) -> RoundLine:
         one["commitment"],
         one["master"] if root else "",
         root,
+        sanitize(one.get("voided", "")),
     )
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import ipaddress
 import logging
+import re
 import secrets
 import time
 from collections.abc import Mapping, MutableMapping, Sequence
@@ -30,8 +31,8 @@ _LINGER_BYTES: Final = 80 << 20
 """So long, and for so much, we go on reading what is sent to us after its answer. Whoever is cut off while it sends may never
 read the answer: a proxy tells people of a bad gateway then."""
 
-_SECRET_PATHS: Final = ("/join/",)
-"""What comes behind them is a secret, and stands in no log."""
+_SECRET: Final = re.compile(r"(/+join/+).*", re.IGNORECASE | re.DOTALL)
+"""What comes behind is a secret, and stands in no log, wherever a proxy or somebody's hand has put it."""
 
 
 class SlowClientError(Exception):
@@ -202,7 +203,5 @@ def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
 
 def loggable(path: str) -> str:
     """A path as it may stand in a log: no secret, no control characters, not endless."""
-    for secret in _SECRET_PATHS:
-        if path.startswith(secret):
-            return f"{secret}..."
-    return "".join(sign if " " < sign <= "~" else "?" for sign in path[:200])
+    kept = _SECRET.sub(r"\1...", path)
+    return "".join(sign if " " < sign <= "~" else "?" for sign in kept[:200])

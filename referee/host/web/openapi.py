@@ -141,6 +141,7 @@ SCHEMAS: Final[dict[str, Any]] = {
                 commitment=_TEXT,
                 master={**_TEXT, "description": "Empty while the round is open."},
                 result_root={**_TEXT, "description": "Empty while the round is open."},
+                voided={**_TEXT, "description": "Why what was open of it was voided; empty if nothing was."},
             )
         )
     ),

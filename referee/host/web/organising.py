@@ -55,6 +55,10 @@ def _overview(request: Request, link: str = "") -> Response:
                 "remote_engine_fault",
             )
         },
+        now=now,
+        void=site.store.why_void(now.rounds[0].number) if now and now.is_open else "",
+        host=site.host,
+        uploading=site.limits.upload_places.taken,
         free_gib=disk.free / 2**30,
         disk_gib=disk.total / 2**30,
         watchers=site.limits.watcher_places.taken,
@@ -120,6 +124,23 @@ async def revoke_invitation(request: Request) -> Response:
     owner = await run_in_threadpool(organiser, request)
     await read_form(request)
     await run_in_threadpool(site.store.revoke_invitation, number, site.clock(), by=owner.name)
+    return to_page(request, "/organiser")
+
+
+async def void_round(request: Request) -> Response:
+    """Has what is open of the open round voided, for a reason that everybody reads."""
+    site, number = site_of(request), number_in(request)
+    owner = await run_in_threadpool(organiser, request)
+    form = await read_form(request)
+
+    def void() -> None:
+        site.ladder.refresh()
+        now = site.ladder.now
+        if now is None or not now.is_open or now.rounds[0].number != number:
+            raise NotAllowedError(409, f"Round {number} is not open, and what is over stays.")
+        site.store.void_round(number, form.get("reason", "").strip(), site.clock(), by=owner.name)
+
+    await run_in_threadpool(void)
     return to_page(request, "/organiser")
 
 

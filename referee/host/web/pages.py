@@ -17,6 +17,7 @@ from referee.host.web.board import OnLadder
 from referee.host.web.site import Site, Visitor, shown_ladder, site_of, visitor
 from referee.host.web.tables import NO_TABLES
 from referee.league.definition.names import is_name
+from referee.league.entrants.new_bot import TITLES
 from referee.league.ladder_history import is_ladder
 from referee.league.league import LeagueError, read_league
 from referee.league.plan import log_file
@@ -33,7 +34,6 @@ FIRST_S: Final = 5.0
 
 _SHOWN_ROUNDS: Final = 50
 MEASURES: Final = {"place": "Place points", "stakes": "Stakes a game", "points": "Points a game"}
-LANGUAGES: Final = ("python", "typescript", "java", "rust", "go", "cpp")
 
 
 def board(request: Request) -> Response:
@@ -69,7 +69,7 @@ def bot(request: Request) -> Response:
         raise NotAllowedError(404, "There is no bot of that name here.")
     who = visitor(request)
     owner = versions[0].owner if versions else entered[0].owner
-    mine = who.owner is not None and (who.owner.organiser or who.owner.name == owner)
+    mine = _is_owner(who, owner)
     public = (VersionState.ACCEPTED, VersionState.WITHDRAWN)
     playing = next((one for one in entered if now and one.key in now.present), None)
     key = playing.key if playing else entered[0].key if entered else ""
@@ -88,15 +88,17 @@ def bot(request: Request) -> Response:
         worst=known.worst.get(key, ()) if known else (),
         called={one.key: one.bot for one in now.bots} if now else {},
         mine=mine,
-        log=log_tail(site.home, playing.key) if playing and not shown.remote and _may_read(who, playing) else "",
+        log=log_tail(site.home, playing.key) if playing and not shown.remote and _is_owner(who, playing.owner) else "",
         has_sources=has_sources,
         hints=HINTS,
     )
 
 
-def _may_read(who: Visitor, playing: OnLadder) -> bool:
-    """Whether somebody may read what a bot prints: its owner, and organisers."""
-    return who.owner is not None and (who.owner.organiser or who.owner.name == playing.owner)
+def _is_owner(who: Visitor, owner: str) -> bool:
+    """Whether a bot is theirs who ask, in a session of their own, or they are organisers."""
+    if who.owner is None or who.token is not None:
+        return False
+    return who.owner.organiser or who.owner.name == owner
 
 
 def log_tail(home: HostHome, key: str) -> str:
@@ -249,7 +251,7 @@ def enter(request: Request) -> Response:
     site = site_of(request)
     return page(
         request, "enter.html.j2", address=site.url(request), host=site.host, tournament=site.definition.tournament,
-        languages=LANGUAGES, sandbox=site.store.setting("sandbox"), sandbox_line=site.store.setting("sandbox_line"),
+        languages=TITLES, sandbox=site.store.setting("sandbox"), sandbox_line=site.store.setting("sandbox_line"),
     )  # fmt: skip
 
 

@@ -77,6 +77,7 @@ PAGES: tuple[Route, ...] = (
     Route("/organiser/owners/{id}", organising.block, methods=["POST"]),
     Route("/organiser/invitations", organising.invite, methods=["POST"]),
     Route("/organiser/invitations/{id}/revoke", organising.revoke_invitation, methods=["POST"]),
+    Route("/organiser/rounds/{id}/void", organising.void_round, methods=["POST"]),
     Route("/organiser/settings", organising.setting, methods=["POST"]),
 )
 """What people look at."""

@@ -180,10 +180,16 @@ def visitor(request: Request) -> Visitor:
 
 
 def known_visitor(request: Request) -> tuple[Visitor, Owner]:
-    """Who asks, if it is somebody that we know; raises ``NotAllowedError`` if not."""
+    """Who asks, if it is somebody that we know; raises ``NotAllowedError`` if not.
+
+    Pages and their forms are for sessions alone: what a token may do, such as one for a single bot, is said by the API.
+    """
     who = visitor(request)
+    of_api = request.scope["path"].startswith("/api/")
+    if who.token is not None and not of_api:
+        raise NotAllowedError(401, "Pages take no token in a header: log in with it, or ask the API.")
     if who.owner is None:
-        if request.scope["path"].startswith("/api/"):
+        if of_api:
             raise NotAllowedError(401, "Send your token in the header «Authorization: Bearer TOKEN».")
         raise NotAllowedError(401, "Log in first: you need a token, or the organiser's invitation link.")
     return who, who.owner

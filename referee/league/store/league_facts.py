@@ -121,6 +121,7 @@ class RoundFacts(TypedDict):
     master: Annotated[Digest, "From which its chairs and packs follow; revealed when it is closed."]
     tables: Annotated[list[AimedTables], "Its tables, in schedule order."]
     result_root: NotRequired[Annotated[str, "Root over all results up to its end; a round without one is open."]]
+    voided: NotRequired[Annotated[str, "Why what was open of it was voided, if somebody did so."]]
 
 
 class ArchivedRecords(TypedDict):

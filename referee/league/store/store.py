@@ -384,6 +384,17 @@ class Store(Reader):
                 "UPDATE game_set SET state = ?, reason = ? WHERE id = ? AND state = 'OPEN'", (state, reason, set_id)
             )
 
+    def void_sets(self, set_ids: Iterable[str], reason: str, **facts: Any) -> None:
+        """Voids open sets for a reason, and sets facts of the league, all or nothing of it."""
+        with self._transaction() as db:
+            db.executemany(
+                "UPDATE game_set SET state = 'VOID', reason = ? WHERE id = ? AND state = 'OPEN'",
+                [(reason, one) for one in set_ids],
+            )
+            db.executemany(
+                "INSERT OR REPLACE INTO league VALUES (?, ?)", [(key, column(value)) for key, value in facts.items()]
+            )
+
     def score_sets(self, set_ids: Iterable[str]) -> None:
         """Ends open sets of which every game is stored: SCORED, all in one transaction."""
         with self._transaction() as db:
