@@ -126,7 +126,7 @@ def test_the_page_of_a_bot_leads_to_its_worst_deal_and_what_careful_does_there(
     (path, *_) = re.findall(r'href="(/bots/anns%20bot/worst/\d+)"', at.get("/bots/anns%20bot").text)
     page = at.get(path).text
     number = int(path.rpartition("/")[2])
-    record, row = shown_game(at.site, number)
+    record, row = shown_game(at.site.home.ladder, number)
     seat = row.summary["entrants"].index("anns bot")
     worst = worst_deal(record, seat)
     assert worst is not None

@@ -16,6 +16,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from referee.host.certificate import LOOK_S, CertificateWatch, certificate_of
 from referee.host.home import HostHome
+from referee.host.web.guard import address_of, is_of_a_proxy
 from referee.host.web.routes import app
 from referee.host.web.site import Site
 from referee.league.definition.definition import load_definition
@@ -28,6 +29,9 @@ _DRAIN_S: Final = 10
 """How long requests may go on when the site stops."""
 _LOOK_S: Final = 0.2
 _FILES: Final = 8192
+_MOST_CONNECTIONS: Final = 512
+"""Connections of one address at once, far fewer than there are files: a class sits behind one address, a flood should not fill them.
+Proxies have as many as they like."""
 
 
 class PatientProtocol(H11Protocol):
@@ -38,6 +42,16 @@ class PatientProtocol(H11Protocol):
         super().connection_made(transport)
         self._idle_at_last_look: object = None
         self._look_s = self.loop.call_later(_HEADERS_S, self._look)
+        self.address = address_of({"client": self.client, "headers": ()})
+        if not self._is_of_a_proxy() and self._of_its_address() > _MOST_CONNECTIONS:
+            transport.abort()
+
+    def _is_of_a_proxy(self) -> bool:
+        site: Site = self.config.app.state.site  # type: ignore[union-attr]  # ours
+        return is_of_a_proxy(self.client[0] if self.client else "", site.host.proxy_networks)
+
+    def _of_its_address(self) -> int:
+        return sum(getattr(one, "address", "") == self.address for one in self.connections)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The client is gone."""
