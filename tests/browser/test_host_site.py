@@ -156,6 +156,32 @@ def test_the_board_follows_the_ladder_without_being_loaded_again(browser: Browse
         context.close()
 
 
+def test_the_page_of_the_tables_follows_the_round_without_being_loaded_again(browser: Browser, served: Served) -> None:
+    context = browser.new_context()
+    ladder = served.ladder
+    with ThreadPoolExecutor(1) as other:
+        try:
+            other.submit(ladder.begin).result()
+            other.submit(ladder.go_on, 2).result()
+            page = context.new_page()
+            page.goto(f"{served.url}/tables")
+            page.locator("[data-playing] tr").nth(1).wait_for(timeout=PATIENCE * 1000)
+            page.evaluate("window.same = true")
+            assert page.locator("[data-tables-over] li").count() == 0
+            other.submit(ladder.go_on, 13).result()
+            over = page.locator("[data-tables-over] li")
+            over.nth(2).wait_for(timeout=PATIENCE * 1000)
+            assert "3 of 6 tables" in page.inner_text("[data-progress]")
+            assert over.first.locator("b").count() == over.first.locator("a").count() == 3
+            assert page.evaluate("window.same")
+            assert page.locator("[data-playing] tr").count() == 3
+            over.first.locator("a").first.click()
+            assert page.locator("#replay-title").inner_text().startswith("Game ")
+        finally:
+            context.close()
+            other.submit(ladder.play, 1).result()
+
+
 def test_everything_is_there_without_scripts(browser: Browser, served: Served) -> None:
     context = browser.new_context(java_script_enabled=False)
     try:
