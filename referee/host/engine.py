@@ -30,8 +30,10 @@ from referee.league.play.event_sink import LeagueObserver
 from referee.league.play.ladder_rounds import closed_line, plan_of_round, with_open_round
 from referee.league.play.open_files import room_for
 from referee.league.play.runner import Runner
+from referee.league.retention import archive_name, archive_rounds, due_rounds, give_back, rounds_archived
 from referee.league.schedule.format import ScheduleError
 from referee.league.store import Store, StoreError
+from referee.league.store.archived_records import told_rounds
 from referee.report.sanitize import sanitize
 from referee.sandbox.command import LaunchError, os_error_text
 from referee.sandbox.isolation import Policy, SandboxKind, choose_sandbox
@@ -96,10 +98,11 @@ class Engine:
     """Plays the rounds of a host's ladder. ``clock``: seconds since 1970; ``free``: total and free bytes of a folder's disk.
 
     What depends on which ladder that is stands in methods of its own: its file, its definition and house bots, who plays, the
-    runner of a round, and under which names it tells the site of itself (``said``).
+    runner of a round, and under which names it tells the site of itself (``said``), and how the names of its archives begin (``archived_as``).
     """
 
     said: ClassVar[str] = ""
+    archived_as: ClassVar[str] = ""
 
     def __init__(
         self,
@@ -138,7 +141,8 @@ class Engine:
         self._tried = False
         if not self.path.exists():
             begin(*self._house(), self.path, self._kind, {})
-        check_same_file(self._home, self.path, self._definition())
+        definition_now = self._definition()
+        check_same_file(self._home, self.path, definition_now)
         with Store.write(self.path) as ladder:
             league = read_league(ladder)
             most = self._options.until
@@ -152,6 +156,7 @@ class Engine:
                 return None
             fresh = open_round(league) is None
             if fresh:
+                self._archive_old_rounds(ladder, league, definition_now.host_section.keep_rounds or 0)
                 if (waiting := self._may_begin(league)) is not None:
                     return waiting
                 definition, roster = self._next_bots(league)
@@ -236,6 +241,17 @@ class Engine:
             withdraw(ladder, league, key, reason)
             _log.log(NOTICE, "%s is withdrawn: %s", sanitize(key, 60), sanitize(reason))
         return read_league(ladder) if found else league
+
+    def _archive_old_rounds(self, ladder: Store, league: League, keep: int) -> None:
+        """Moves the records of rounds that are old enough to files; stopped, it goes on the next time."""
+        if self._disk_waits() is None:
+            for before in due_rounds(ladder, league, keep):
+                if self._stop.is_set():
+                    return
+                target = self._home.records / f"{self.archived_as}{archive_name(rounds_archived(ladder) + 1, before - 1)}"
+                about = archive_rounds(ladder, league, before, target, replace=True)
+                _log.log(NOTICE, "The records of %s lie in %s", told_rounds(about), target.name)
+        give_back(ladder, self._stop.is_set)
 
     # Whether a round may begin.
 

@@ -89,6 +89,7 @@ class RemoteEngine(Engine):
     """Plays the rounds of the board of remote bots."""
 
     said: ClassVar[str] = "remote_"
+    archived_as: ClassVar[str] = "remote-"
 
     def __init__(
         self,
