@@ -62,6 +62,16 @@ class HostHome:
         """Records of old rounds, in the archives that the ladder tells of; written by the engine alone."""
         return self.folder / "records"
 
+    @property
+    def board(self) -> Path:
+        """The last board that the site has worked out; it may be lost."""
+        return self.folder / "board.json"
+
+    @property
+    def remote_board(self) -> Path:
+        """The same of remote bots."""
+        return self.folder / "remote-board.json"
+
     def log(self, part: str) -> Path:
         """What a part of the host (``web``, ``engine``, ``jobs``, ``remote``) writes."""
         return self.folder / "logs" / f"{part}.log"
