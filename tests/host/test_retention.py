@@ -11,6 +11,7 @@ import pytest
 
 from referee.host.backup import back_up, restore
 from referee.host.client import HostAddress, HostClient, HostRequestError
+from referee.host.disk import DiskRoom
 from referee.host.home import HostHome
 from referee.host.published import fetched_export
 from referee.league.league import read_league
@@ -71,7 +72,7 @@ def test_the_engine_moves_the_records_of_old_rounds_to_files_between_rounds(
 def test_nothing_is_archived_while_the_disk_is_nearly_full(hosted: Hosted, monkeypatch: pytest.MonkeyPatch) -> None:
     play(hosted, monkeypatch, 4)
     with engine_of(hosted, monkeypatch) as (engine, _):
-        engine._free = lambda _: (1 << 40, 1 << 20)
+        engine._room = lambda _: DiskRoom(1 << 20)
         waiting = engine.step()
     assert waiting is not None
     assert "nearly full" in waiting.line
