@@ -1,7 +1,9 @@
 """The site of a host in a browser: no barrier found by axe, on a phone and on a desk, light and dark; alive with scripts, whole without."""
 
 import re
+import shutil
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -31,6 +33,10 @@ SEEN = (
     "/rounds",
     "/rounds/1",
     "/bots/anns-bot",
+    "/remote",
+    "/remote/rounds",
+    "/remote/rounds/1",
+    "/remote/bots/far",
     "/login",
     "/nothing",
     "/jobs/1",
@@ -52,13 +58,14 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     path = tmp_path_factory.mktemp("site") / "ladder.toml"
     path.write_text(
         '[tournament]\nname = "Kitchen ladder"\nvariant = "auction-pitch"\nseats = 3\n[schedule]\nformat = "ladder"\n'
-        '[[bots]]\npath = "random"\n[host]\naddress = "127.0.0.1:0"\n'
+        '[[bots]]\npath = "random"\n[host]\naddress = "127.0.0.1:0"\nremote = "127.0.0.1:0"\n'
     )
     home, stop, is_up, told = HostHome.beside(path), threading.Event(), threading.Event(), list[str]()
     home.make()
     players = {"random": at_random, "House": fallback_move, "anns-bot": at_random, "bobs-bot": at_random}
     ladder = Ladder(home.ladder, players, owners={"anns-bot": "ann", "bobs-bot": "bob"}, panel=("random",), sets=4)
     _play(ladder, 3)
+    shutil.copy(home.ladder, home.remote)  # a ladder as any other
 
     def listens(where: str) -> None:
         told.append(where)
@@ -116,6 +123,10 @@ def _hand_in(store: HostStore, home: HostHome) -> None:
     assert job is not None
     store.finish(job, VersionState.APPROVAL, "It keeps the rules.", NOW)
     store.hand_in(ann, "third", "c" * 64, NOW, most_bots=4)
+    store.connect(ann, "far", "1.2", "session", time.time(), most_bots=4)
+    job = store.lease(time.time(), 60, remote=True)
+    assert job is not None
+    store.finish(job, VersionState.ACCEPTED, "It keeps the rules.", NOW, name="1.2")
 
 
 @pytest.mark.parametrize(("screen", "scheme"), [("phone", "dark"), ("desktop", "light")])
