@@ -142,7 +142,9 @@ def test_pages_have_no_barriers_fit_the_screen_and_ask_nobody_else(
         page.on("request", lambda asked: complaints.append(asked.url) if not asked.url.startswith(served.url) else None)
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("console", lambda said: complaints.append(said.text) if "404" not in said.text else None)
-        for path in SEEN:
+        page.goto(f"{served.url}/bots/random")
+        worst = page.locator("a[href*='/worst/']").first.get_attribute("href")
+        for path in (*SEEN, worst or ""):
             page.goto(served.url + path)
             found = Axe().run(page)
             assert found.violations_count == 0, f"{path}: {found.generate_report()}"
