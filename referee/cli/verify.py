@@ -115,6 +115,6 @@ def _published(url: str, bar: Progress, *, remote: bool) -> Iterator[tuple[Path,
 
         with fetched_export(url, got, remote=remote) as found:
             bar.remove_task(task)
-            yield found, []
+            yield found.folder, list(found.archives)
     except HostRequestError as error:
         raise (NoLeagueError if error.ours else StoreError)(str(error)) from None

@@ -26,6 +26,7 @@ from referee.host.schema import HostStoreError
 from referee.host.store import HostStore
 from referee.league.definition.problems import plain
 from referee.league.store import Store, StoreError
+from referee.league.store.archived_records import ENDING
 
 FORMAT: Final = "referee-host-1"
 
@@ -36,7 +37,7 @@ _MANIFEST: Final = "manifest.json"
 _DEFINITION: Final = "ladder.toml"
 _STORES: Final = ("ladder.sqlite", "remote.sqlite", "host.sqlite")
 _KNOWN: Final = re.compile(
-    rf"{_MANIFEST}|{_DEFINITION}|(ladder|remote|host)\.sqlite|uploads/[0-9a-f]{{64}}\.zip|(bots|jobs)/[0-9]+(/.+)?",
+    rf"{_MANIFEST}|{_DEFINITION}|(ladder|remote|host)\.sqlite|records/(remote-)?rounds-[0-9]+-[0-9]+\.jsonl\.gz|uploads/[0-9a-f]{{64}}\.zip|(bots|jobs)/[0-9]+(/.+)?",
     re.DOTALL,
 )
 _LINK: Final = "link to "
@@ -125,6 +126,8 @@ def _write(home: HostHome, work: Path, tar: tarfile.TarFile, now: float) -> Back
         if path.exists():
             _snapshot(path, work / name)
             add(work / name, name)
+    for old in sorted(home.records.glob(f"*rounds-*{ENDING}")):
+        add(old, f"records/{old.name}")
     with HostStore.read(work / "host.sqlite") as store:
         versions = store.versions()
         jobs = store.jobs(most=1 << 30)

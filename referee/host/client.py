@@ -384,15 +384,20 @@ class HostClient:
         ``HostRequestError`` and ``OSError``.
         """
         path = "/export/remote" if remote else "/export"
-        self._patiently(lambda: self._download(path, target, got), TRIES)
+        self._patiently(lambda: self._download(path, "application/zip", target, got), TRIES)
 
-    def _download(self, path: str, target: Path, got: Callable[[int, int], None]) -> None:
+    def old_records(self, name: str, target: Path, got: Callable[[int, int], None] = lambda _, __: None) -> None:
+        """Fetches an archive with records of old rounds, as the export names it. As ``export``."""
+        path = f"/export/{quote(name, safe='')}"
+        self._patiently(lambda: self._download(path, "application/gzip", target, got), TRIES)
+
+    def _download(self, path: str, kind: str, target: Path, got: Callable[[int, int], None]) -> None:
         size, until = 0, self._clock() + EXPORT_S
         headers = {"Accept": "*/*", "Accept-Encoding": "identity"}
         with self._opened("GET", f"{self.address.url}{path}", headers) as response, target.open("wb") as file:
             if not response.is_success:
                 self._judge(response, self._read(response))
-            if response.headers.get("Content-Type", "").partition(";")[0] != "application/zip":
+            if response.headers.get("Content-Type", "").partition(";")[0] != kind:
                 raise self._no_host(response.status_code)
             told = response.headers.get("Content-Length", "")
             total = int(told) if told.isascii() and told.isdigit() and len(told) < 16 else 0

@@ -3,13 +3,16 @@
 import ipaddress
 import socket
 from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlsplit
 
 from referee.host.home import HostHome
 from referee.host.store import HostStore
 from referee.league.definition.definition import Definition, load_definition
 from referee.net.listening import ListenError, check_address
 
-_LISTEN = "remote_listen"
+_LISTEN: Final = "remote_listen"
+_EVERYWHERE: Final = ("0.0.0.0", "[::]")  # noqa: S104  # read, not listened at
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +38,17 @@ def door_of(definition: Definition, listen: str = "") -> Door | None:
     tls = None
     if section.certificate is not None and section.key is not None:
         tls = (str(definition.folder / section.certificate), str(definition.folder / section.key))
-    return Door(place, section.remote_url or f"{'tls' if tls else 'tcp'}:{place}", tls)
+    told = section.remote_url or f"{'tls' if tls else 'tcp'}:{_as_dialled(place, section.url if tls else None)}"
+    return Door(place, told, tls)
+
+
+def _as_dialled(listen: str, url: str | None) -> str:
+    """HOST:PORT as others dial it; ``url``: of the site, for whose name the certificate of the host is."""
+    name = urlsplit(url).hostname if url else None
+    if not name:
+        return listen
+    port = listen.rpartition(":")[2]
+    return f"[{name}]:{port}" if ":" in name else f"{name}:{port}"
 
 
 def check_door(definition: Definition, file: object) -> None:
@@ -48,6 +61,11 @@ def check_door(definition: Definition, file: object) -> None:
         raise ListenError(
             f'{file}: [host] remote = "{door.listen}" is open to other machines, and hands and tokens would travel in the open: give '
             "certificate and key, or listen at 127.0.0.1 behind a proxy that speaks TLS, and say in remote_url where that is"
+        )
+    if any(door.told.partition(":")[2].rpartition(":")[0] == everywhere for everywhere in _EVERYWHERE):
+        raise ListenError(
+            f'{file}: [host] remote = "{door.listen}" says where to listen, and nobody can dial that: say in remote_url what bots dial, '
+            'as in "tls:pitch.example.org:7401", or give url'
         )
     if door.tls is not None and door.told.startswith("tcp:"):
         raise ListenError(

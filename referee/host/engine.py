@@ -7,7 +7,6 @@ beginning is told in one line, and looked at again when something has changed, o
 import contextlib
 import logging
 import os
-import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -16,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import ClassVar, Final
 
+from referee.host.disk import FOR_ROUNDS, DiskRoom, room_on
 from referee.host.entering import Eligibility, Entering, house_bots, present
 from referee.host.home import HostHome
 from referee.host.store import HostStore
@@ -30,19 +30,16 @@ from referee.league.play.event_sink import LeagueObserver
 from referee.league.play.ladder_rounds import closed_line, plan_of_round, with_open_round
 from referee.league.play.open_files import room_for
 from referee.league.play.runner import Runner
+from referee.league.retention import archive_name, archive_rounds, due_rounds, give_back, rounds_archived
 from referee.league.schedule.format import ScheduleError
 from referee.league.store import Store, StoreError
+from referee.league.store.archived_records import told_rounds
 from referee.report.sanitize import sanitize
 from referee.sandbox.command import LaunchError, os_error_text
 from referee.sandbox.isolation import Policy, SandboxKind, choose_sandbox
 
 NOTICE: Final = 25
 """The level of a line that belongs on the terminal though nothing is wrong."""
-
-LEAST_FREE: Final = 200 << 20
-"""Bytes that have to be free on the disk of a host for a round to begin; on a large one two hundredths of it, or `ENOUGH_FREE`."""
-
-ENOUGH_FREE: Final = 4 << 30
 
 _LOOK_SECONDS: Final = 1.0
 _STOP_SECONDS: Final = 0.2
@@ -93,13 +90,14 @@ def play(home: HostHome, stop: threading.Event, options: EngineOptions = EngineO
 
 
 class Engine:
-    """Plays the rounds of a host's ladder. ``clock``: seconds since 1970; ``free``: total and free bytes of a folder's disk.
+    """Plays the rounds of a host's ladder. ``clock``: seconds since 1970; ``room``: that of a folder's disk.
 
     What depends on which ladder that is stands in methods of its own: its file, its definition and house bots, who plays, the
-    runner of a round, and under which names it tells the site of itself (``said``).
+    runner of a round, and under which names it tells the site of itself (``said``), and how the names of its archives begin (``archived_as``).
     """
 
     said: ClassVar[str] = ""
+    archived_as: ClassVar[str] = ""
 
     def __init__(
         self,
@@ -108,10 +106,10 @@ class Engine:
         stop: threading.Event,
         options: EngineOptions,
         clock: Callable[[], float] = time.time,
-        free: Callable[[Path], tuple[int, int]] | None = None,
+        room: Callable[[Path], DiskRoom] = room_on,
     ) -> None:
         self._home, self._store, self._stop, self._options = home, store, stop, options
-        self._clock, self._free = clock, free or _disk
+        self._clock, self._room = clock, room
         self._kind = choose_sandbox(options.sandbox).kind
         self._who = self._eligibility()
         self._left_out: tuple[str, ...] = ()
@@ -138,7 +136,8 @@ class Engine:
         self._tried = False
         if not self.path.exists():
             begin(*self._house(), self.path, self._kind, {})
-        check_same_file(self._home, self.path, self._definition())
+        written = self._definition()
+        check_same_file(self._home, self.path, written)
         with Store.write(self.path) as ladder:
             league = read_league(ladder)
             most = self._options.until
@@ -152,7 +151,8 @@ class Engine:
                 return None
             fresh = open_round(league) is None
             if fresh:
-                if (waiting := self._may_begin(league)) is not None:
+                self._archive_old_rounds(ladder, league, written.host_section.keep_rounds or 0)
+                if (waiting := self._may_begin(league, written.host_section.every_s)) is not None:
                     return waiting
                 definition, roster = self._next_bots(league)
                 if len(roster.entrants) < definition.shape().table_size:
@@ -237,27 +237,39 @@ class Engine:
             _log.log(NOTICE, "%s is withdrawn: %s", sanitize(key, 60), sanitize(reason))
         return read_league(ladder) if found else league
 
+    def _archive_old_rounds(self, ladder: Store, league: League, keep: int) -> None:
+        """Moves the records of rounds that are old enough to files; stopped, it goes on the next time."""
+        if self._disk_waits() is None:
+            for before in due_rounds(ladder, league, keep):
+                if self._stop.is_set():
+                    return
+                target = (
+                    self._home.records / f"{self.archived_as}{archive_name(rounds_archived(ladder) + 1, before - 1)}"
+                )
+                about = archive_rounds(ladder, league, before, target, replace=True)
+                _log.log(NOTICE, "The records of %s lie in %s", told_rounds(about), target.name)
+        give_back(ladder, self._stop.is_set)
+
     # Whether a round may begin.
 
     def _disk_waits(self) -> Waiting | None:
         """That nothing is played for want of room; ``None`` if there is enough."""
-        total, free = self._free(self._home.folder)
-        if free >= max(LEAST_FREE, min(total // 50, ENOUGH_FREE)):
-            return None
-        return Waiting(
-            f"The disk is nearly full ({free >> 20:,} MiB left): nothing is played until there is more room."
+        lacking = self._room(self._home.folder).lacks(FOR_ROUNDS)
+        return (
+            Waiting(f"The disk is nearly full ({lacking}): nothing is played until there is more room.")
+            if lacking
+            else None
         )
 
-    def _may_begin(self, league: League) -> Waiting | None:
-        """Why the next round may not begin yet; ``None`` if it may."""
+    def _may_begin(self, league: League, every_s: int) -> Waiting | None:
+        """Why the next round may not begin yet; ``None`` if it may. ``every_s``: the seconds from one beginning to the next."""
         if self._store.setting("paused") == "1" or league.facts.get("paused"):
             return Waiting("Paused by the organiser: no round begins.")
         if (waiting := self._disk_waits()) is not None:
             return waiting
-        host = load_definition(self._home.definition).host_section
         began, now = self._store.setting(f"{self.said}round_began"), self._clock()
-        if host.every_s and began and rounds_of(league):
-            until = min(float(began), now) + host.every_s
+        if every_s and began and rounds_of(league):
+            until = min(float(began), now) + every_s
             if now < until:
                 return Waiting(f"The next round begins at {_clock_time(until)}.", until)
         return None
@@ -434,11 +446,6 @@ def _gone(ladder: Store) -> dict[str, str | None]:
 def _too_few(definition: Definition, roster: Roster) -> str:
     bots, seats = len(roster.entrants), definition.shape().table_size
     return f"A table takes {counted(seats, 'bot')}, and {counted(bots, 'bot')} {'is' if bots == 1 else 'are'} here: a round begins when there are enough."
-
-
-def _disk(folder: Path) -> tuple[int, int]:
-    usage = shutil.disk_usage(folder)
-    return usage.total, usage.free
 
 
 def _state(path: Path) -> object:

@@ -57,6 +57,21 @@ class HostHome:
         """
         return self.folder / "cache" / program
 
+    @property
+    def records(self) -> Path:
+        """Records of old rounds, in the archives that the ladder tells of; written by the engine alone."""
+        return self.folder / "records"
+
+    @property
+    def board(self) -> Path:
+        """The last board that the site has worked out; it may be lost."""
+        return self.folder / "board.json"
+
+    @property
+    def remote_board(self) -> Path:
+        """The same of remote bots."""
+        return self.folder / "remote-board.json"
+
     def log(self, part: str) -> Path:
         """What a part of the host (``web``, ``engine``, ``jobs``, ``remote``) writes."""
         return self.folder / "logs" / f"{part}.log"
@@ -64,5 +79,5 @@ class HostHome:
     def make(self) -> None:
         """Makes the folders that are not there; others may not look into them. Raises ``OSError``."""
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        for name in ("uploads", "bots", "jobs", "logs"):
+        for name in ("uploads", "bots", "jobs", "logs", "records"):
             (self.folder / name).mkdir(mode=0o700, exist_ok=True)

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import ClassVar, Final
 
 from referee.host.backup import BACKUP_WORK
+from referee.host.disk import FOR_JOBS, room_on
 from referee.host.home import HostHome
 from referee.host.job import (
     CHECK_SECONDS,
@@ -43,12 +44,6 @@ MOST_CHECK_SECONDS: Final = 1800.0
 
 KEPT_DAYS: Final = 14.0
 """How long after its last job the upload and the folder of a version are kept that was refused, withdrawn or given up, and what its checks have found."""
-
-LEAST_FREE: Final = 512 << 20
-"""Bytes that have to be free on the host's disk: else jobs wait, and what is building is ended."""
-
-LEAST_FREE_FILES: Final = 20_000
-"""Files that the disk has to have room for."""
 
 _TWO_AT_ONCE: Final = 4
 _SWEEP_SECONDS: Final = 3600.0
@@ -218,9 +213,7 @@ class JobLane:
             return float(HostSection().build_s)  # the job itself says what is wrong
 
     def _has_room(self) -> bool:
-        disk = os.statvfs(self._home.folder)
-        few_files = disk.f_files and disk.f_favail < LEAST_FREE_FILES  # some file systems do not count them
-        return disk.f_bavail * disk.f_frsize >= LEAST_FREE and not few_files
+        return not room_on(self._home.folder).lacks(FOR_JOBS)
 
     def _cut_short(self, job: Job, why: str) -> None:
         """A check that takes so long is a slow bot's, and so is what its build has written; anything else is our fault."""

@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar, Final
 
+from referee.host.disk import DiskRoom, room_on
 from referee.host.door import Door, open_door
 from referee.host.engine import NOTICE, Engine, EngineOptions, RoundLog, Waiting
 from referee.host.entering import Eligibility
@@ -89,6 +90,7 @@ class RemoteEngine(Engine):
     """Plays the rounds of the board of remote bots."""
 
     said: ClassVar[str] = "remote_"
+    archived_as: ClassVar[str] = "remote-"
 
     def __init__(
         self,
@@ -98,11 +100,11 @@ class RemoteEngine(Engine):
         options: EngineOptions,
         door: Door,
         clock: Callable[[], float] = time.time,
-        free: Callable[[Path], tuple[int, int]] | None = None,
+        room: Callable[[Path], DiskRoom] = room_on,
         wait_s: float | None = None,
     ) -> None:
         """``wait_s``: how long a bot that is called has to dial in, if not as long as the definition says."""
-        super().__init__(home, store, stop, replace(options, workers=1, cluster="", until=0), clock, free)
+        super().__init__(home, store, stop, replace(options, workers=1, cluster="", until=0), clock, room)
         self._door, self._wait_s = door, wait_s
         self._calls: RoundCalls | None = None
         self._checks = RemoteChecks(home, store, stop, JobOptions(most=MOST_CHECK_SECONDS))
@@ -129,8 +131,8 @@ class RemoteEngine(Engine):
     def _eligibility(self) -> Eligibility:
         return RemoteEligibility(self._home, self._store, lambda: self._store.to_be_called(self._clock()))
 
-    def _may_begin(self, league: League) -> Waiting | None:
-        if (waiting := super()._may_begin(league)) is not None:
+    def _may_begin(self, league: League, every_s: int) -> Waiting | None:
+        if (waiting := super()._may_begin(league, every_s)) is not None:
             return waiting
         if not self._store.to_be_called(self._clock()):
             return Waiting("No remote bot that may play is connected: a round begins when one is.")

@@ -31,9 +31,9 @@ from referee.league.ladder_history import (
     versions_of,
     voided_with_round,
 )
-from referee.league.league import League, LeagueError, about, rules_of
+from referee.league.league import League, LeagueError, about, read_league, rules_of
 from referee.league.schedule.schedule import read_schedule
-from referee.league.standings import closed_sets, standings_of
+from referee.league.standings import closed_sets, skill_states, standings_of
 from referee.league.store import FixtureRow, Store
 from referee.league.store.league_facts import NewOnLadder, RoundFacts
 from referee.league.store.root_digests import result_root, roots
@@ -110,6 +110,7 @@ def begin_round(
         fixtures,
         rounds,
     )
+    carry_skills(store)
     return BegunRound(facts, tuple(present.notes))
 
 
@@ -253,6 +254,7 @@ def close_round(store: Store, league: League) -> RoundFacts:
         raise LeagueError(f"round {round_['number']} of {store.path} has open sets ({left}); play them first")
     closed: RoundFacts = {**round_, "result_root": result_root(league.name, sets, store.games())}
     store.put(rounds=[*rounds_of(league)[:-1], closed])
+    carry_skills(store)
     return closed
 
 
@@ -276,6 +278,14 @@ def void_open_sets(store: Store, league: League, reason: str) -> int:
         voided: RoundFacts = {**round_, "voided": reason}
         store.void_sets(left, voided_with_round(round_["number"], reason), rounds=[*rounds[:-1], voided])
     return len(left)
+
+
+def carry_skills(store: Store) -> None:
+    """Notes what TrueSkill has come to among those who play now, so that whoever looks need not rate old sets again."""
+    league, before = read_league(store), store.skills()
+    states = skill_states(league, read_schedule(store), store.sets(), store.games(), before)
+    if states != before:
+        store.put(skills=states)
 
 
 def withdraw(store: Store, league: League, bot: str, reason: str) -> str:

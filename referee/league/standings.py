@@ -20,6 +20,7 @@ from referee.statistics.intervals import CONFIDENCE, FEWEST_SETS
 from referee.statistics.panel_points import panel_points
 from referee.statistics.results import Measures, PlayedGame, place_points
 from referee.statistics.standings import METHOD, FaultCounts, LadderView, Standings, VoidSet, standings
+from referee.statistics.trueskill_ratings import SkillState, rate_skills_from
 from referee.umpire.faults import Fault
 from referee.umpire.umpire import Umpire
 
@@ -174,7 +175,16 @@ def standings_of(
         sets,
         store.games() if games is None else games,
         resamples,
+        store.skills() if ladder else (),
     )
+
+
+def skill_states(
+    league: League, schedule: Schedule, sets: Sequence[SetRow], games: Iterable[GameRow], states: Sequence[SkillState]
+) -> list[SkillState]:
+    """What TrueSkill has come to on a ladder, to go on from: made of ``states``, those of before, as far as they still hold."""
+    closed = sets_of_the_roster(league, schedule, closed_sets(sets, games))
+    return rate_skills_from(states, closed)[1]
 
 
 def figures_so_far(store: Store, league: League, resamples: int) -> Standings:
@@ -234,10 +244,11 @@ def table_from(
     sets: Sequence[SetRow],
     games: Iterable[GameRow],
     resamples: int | None = None,
+    states: Sequence[SkillState] = (),
 ) -> Standings:
     """The standings of a league whose sets and games are these.
 
-    ``schedule`` tells who was to play the sets that are void; of a ladder it is needed.
+    ``schedule`` tells who was to play the sets that are void; of a ladder it is needed. ``states``: from where TrueSkill goes on.
     """
     known = list(games)
     options: dict[str, Any] = {} if resamples is None else {"resamples": resamples}
@@ -249,6 +260,8 @@ def table_from(
         closed = sets_of_the_roster(league, schedule, closed)
         ids = {games[0].set_id for games in closed}
         counting = [row for row in sets if row.id in ids]
+        if states:
+            options["skills"] = rate_skills_from(states, closed, keys)[0]
         options |= {"ladder": view, "certainty_at_any_look": CONFIDENCE}
     else:
         options |= {"certainty_at_any_look": format_.certainty(shape), "yardstick": format_.yardstick(keys)}

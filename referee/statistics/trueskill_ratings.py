@@ -8,21 +8,28 @@ Updates run in schedule order, and the order matters: the same results in anothe
 nothing of the correlation of games inside a set. So these ratings are for show; ranks and intervals come from elsewhere
 (:mod:`referee.statistics.ranks`, :mod:`referee.statistics.bootstrap`).
 
+What was rated once need not be rated again: a :class:`SkillState` says which sets those were and how everybody stood, to the last
+bit, and ``rate_skills_from`` goes on from there.
+
 The package is imported on first use only: it costs start-up time that ``referee --help`` should not pay.
 """
 
+import hashlib
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib.metadata import version
 from math import isfinite
-from typing import Any, Final
+from typing import Any, Final, Self, TypedDict
 
 from referee.statistics.results import GameSet, PlayedGame
 
 DRAW_PROBABILITY: Final = 0.10
 TAU: Final = 0.0
 _MOST_NOTES: Final = 5
+_MOST_STATES: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +60,20 @@ class SkillTable:
     notes: tuple[str, ...]
 
 
+class SkillState(TypedDict):
+    """A rater after so many sets, as JSON can hold it.
+
+    ``digest``: SHA-256 over all that the rater was fed, and how it rates. ``ratings``: by entrant its precision, its precision times
+    mean (what the package has, to the last bit), and the games that formed them.
+    """
+
+    sets: int
+    digest: str
+    skipped: int
+    notes: list[str]
+    ratings: dict[str, tuple[float, float, int]]
+
+
 class SkillRater:
     """A fold over sets in schedule order; what it holds after n sets depends on those n sets only.
 
@@ -65,11 +86,37 @@ class SkillRater:
         self._games: Counter[str] = Counter()
         self._skipped = 0
         self._notes: list[str] = []
+        self._sets, self._digest = 0, _first_digest()
+
+    @classmethod
+    def resumed(cls, state: SkillState) -> Self:
+        """A rater as it was. Raises ``ValueError`` for a state that cannot have been one."""
+        rater = cls()
+        for key, (precision, weighted, games) in state["ratings"].items():
+            if not (isfinite(weighted) and isfinite(precision) and precision > 0 and games >= 0):
+                raise ValueError(f"no rating: {precision}, {weighted}, {games}")
+            rating = rater._rating_of(key)
+            rating.pi, rating.tau = precision, weighted
+            rater._games[key] = games
+        rater._skipped, rater._notes = state["skipped"], list(state["notes"])
+        rater._sets, rater._digest = state["sets"], state["digest"]
+        return rater
+
+    def state(self) -> SkillState:
+        """The rater as it is."""
+        return {
+            "sets": self._sets,
+            "digest": self._digest,
+            "skipped": self._skipped,
+            "notes": list(self._notes),
+            "ratings": {key: (one.pi, one.tau, self._games[key]) for key, one in sorted(self._ratings.items())},
+        }
 
     def add_set(self, games: GameSet) -> None:
         """Rate the games of one closed set, in their order."""
         for number, game in enumerate(games):
             self._add_game(game, number)
+        self._sets, self._digest = self._sets + 1, _next_digest(self._digest, games)
 
     def _add_game(self, game: PlayedGame, number: int) -> None:
         groups, places = _teams(game)
@@ -98,8 +145,10 @@ class SkillRater:
         if len(self._notes) < _MOST_NOTES:
             self._notes.append(f"TrueSkill left out game {number} of set {game.set_id}: {fault}")
 
-    def table(self) -> SkillTable:
-        """The skills after all sets so far."""
+    def table(self, entrants: Iterable[str] = ()) -> SkillTable:
+        """The skills after all sets so far; ``entrants`` adds entrants that have not played."""
+        for key in entrants:
+            self._rating_of(key)
         return SkillTable(
             skills={
                 key: Skill(rating.mu, rating.sigma, self._games[key]) for key, rating in sorted(self._ratings.items())
@@ -117,6 +166,59 @@ def rate_skills(sets: Iterable[GameSet], entrants: Iterable[str] = ()) -> SkillT
     for games in sets:
         rater.add_set(games)
     return rater.table()
+
+
+def rate_skills_from(
+    states: Sequence[SkillState], sets: Sequence[GameSet], entrants: Iterable[str] = ()
+) -> tuple[SkillTable, list[SkillState]]:
+    """As ``rate_skills``, to the last bit, but from the latest of these states that is one of these sets.
+
+    Returns also the states to go on from the next time: the last, and some before it, for the case that not all sets stay.
+    """
+    digests = _digests(sets)
+    known = sorted((one for one in states if digests.get(one["sets"]) == one["digest"]), key=lambda one: one["sets"])
+    rater = SkillRater()
+    while known:
+        try:
+            rater = SkillRater.resumed(known[-1])
+            break
+        except (ValueError, TypeError):
+            known.pop()
+    done, last = known[-1]["sets"] if known else 0, len(sets)
+    wanted = {last - (last >> half) for half in range(1, _MOST_STATES)} | {last}
+    for number, games in enumerate(sets[done:], done + 1):
+        rater.add_set(games)
+        if number in wanted:
+            known.append(rater.state())
+    return rater.table(entrants), _thinned(known, last)
+
+
+def _digests(sets: Sequence[GameSet]) -> dict[int, str]:
+    """The digest of a rater after each number of these sets."""
+    digest, found = _first_digest(), dict[int, str]()
+    for number, games in enumerate(sets, 1):
+        digest = found[number] = _next_digest(digest, games)
+    return found
+
+
+def _thinned(states: Sequence[SkillState], last: int) -> list[SkillState]:
+    """Of states in ascending order those that are kept: the fewer, the longer ago."""
+    kept: list[SkillState] = []
+    for state in reversed(states):
+        if not kept or last - state["sets"] >= 2 * (last - kept[-1]["sets"]) + 1:
+            kept.append(state)
+    return kept[: _MOST_STATES + 1][::-1]
+
+
+@cache
+def _first_digest() -> str:
+    """That of a rater that was fed nothing: how it rates."""
+    return hashlib.sha256(f"TrueSkill {version('trueskill')} {DRAW_PROBABILITY} {TAU}".encode()).hexdigest()
+
+
+def _next_digest(digest: str, games: GameSet) -> str:
+    fed = [digest, *([game.set_id, game.entrants, game.places, game.sides] for game in games)]
+    return hashlib.sha256(json.dumps(fed, separators=(",", ":")).encode()).hexdigest()
 
 
 def _environment() -> Any:

@@ -12,7 +12,7 @@ from pathlib import Path
 from referee import __version__
 from referee.league.league import League, LeagueError, plan_of, read_league
 from referee.league.schedule.schedule import Schedule
-from referee.league.store import Exported, FixtureRow, GameRow, RulingLine, SetRow, Source, StoreError
+from referee.league.store import Exported, FixtureRow, GameRow, RulingLine, SetRow, Source, Store, StoreError
 from referee.verification.receipts import check_receipts, read_receipts
 from referee.verification.result import Check, Divergence, Findings, VerificationCounts, VerificationResult, shown
 from referee.verification.verify_archives import ArchivedGames, check_result_row, digests_of
@@ -26,6 +26,7 @@ from referee.verification.verify_league import (
     check_roots,
     check_schedule,
     check_sets,
+    check_skills,
     check_standings,
     notes,
     sort_games,
@@ -117,6 +118,8 @@ class _Verification:
         for one in self._misplaced:
             found.add(one)
         check_standings(league, schedule, self._sets, counting, found)
+        if isinstance(source, Store):
+            check_skills(league, schedule, self._sets, counting, source.skills(), found)
         check_facts(league, schedule, sets, found)
         check_rounds(league, source.entrants(), schedule, self._sets, counting, found)
         HistoryCheck(source, league, schedule, sets, games, found).check()

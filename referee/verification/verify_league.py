@@ -14,7 +14,7 @@ from referee.league.league import League, rules_of, source_digest
 from referee.league.schedule.format import ScheduleError
 from referee.league.schedule.schedule import Schedule
 from referee.league.sets_to_play import find_ending, whole_schedule
-from referee.league.standings import closed_sets, table_from
+from referee.league.standings import closed_sets, sets_of_the_roster, table_from
 from referee.league.store import FixtureRow, GameRow, SetRow, Source, chain_next, chain_start
 from referee.league.store.root_digests import (
     FIRST_SCHEME,
@@ -25,6 +25,7 @@ from referee.league.store.root_digests import (
     scheme_of,
 )
 from referee.statistics.bootstrap import RESAMPLES
+from referee.statistics.trueskill_ratings import SkillRater, SkillState
 from referee.umpire.fallback_player import FALLBACK_VERSION
 from referee.umpire.record import first_difference
 from referee.verification.result import Check, Divergence, Findings, object_in, shown
@@ -264,6 +265,24 @@ def check_standings(
     odd = first_difference(ours, stored, "", _close)
     if odd:
         found.add(Divergence(check=Check.STANDINGS, what=odd.path, says=shown(odd.theirs), should=shown(odd.ours)))
+
+
+def check_skills(
+    league: League,
+    schedule: Schedule,
+    sets: Sequence[SetRow],
+    games: Sequence[GameRow],
+    states: Sequence[SkillState],
+    found: Findings,
+) -> None:
+    """What a ladder has noted of TrueSkill is what comes of its sets. What it has noted of other sets is used by nobody."""
+    noted, rater = {one["sets"]: one for one in states}, SkillRater()
+    for number, one in enumerate(sets_of_the_roster(league, schedule, closed_sets(sets, games)) if noted else (), 1):
+        rater.add_set(one)
+        if number in noted and (ours := rater.state())["digest"] == noted[number]["digest"]:
+            odd = first_difference(json.loads(json.dumps(ours)), noted[number], "", _close)
+            if odd:
+                found.differ(Check.STANDINGS, f"TrueSkill after {number} sets: {odd.path}", odd.theirs, odd.ours)
 
 
 _SETTLED: Final = ("measure", "sets", "games", "draw_probability", "tau", "skipped")

@@ -61,7 +61,9 @@ class _Config(uvicorn.Config):
         self.ssl = self._tls
 
 
-def server_of(made: Any, drain_s: int, tls: ssl.SSLContext | None = None) -> QuietServer:
+def server_of(
+    made: Any, drain_s: int, tls: ssl.SSLContext | None = None, protocol: type[PatientProtocol] = PatientProtocol
+) -> QuietServer:
     """The server of an ASGI application, over TLS if there is a context for it.
 
     When it stops, requests may go on for ``drain_s`` seconds.
@@ -71,7 +73,7 @@ def server_of(made: Any, drain_s: int, tls: ssl.SSLContext | None = None) -> Qui
             made,
             tls,
             loop="asyncio",
-            http=PatientProtocol,
+            http=protocol,
             ws="none",
             lifespan="off",
             log_config=None,

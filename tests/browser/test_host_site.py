@@ -1,7 +1,9 @@
 """The site of a host in a browser: no barrier found by axe, on a phone and on a desk, light and dark; alive with scripts, whole without."""
 
 import re
+import shutil
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -31,6 +33,10 @@ SEEN = (
     "/rounds",
     "/rounds/1",
     "/bots/anns-bot",
+    "/remote",
+    "/remote/rounds",
+    "/remote/rounds/1",
+    "/remote/bots/far",
     "/login",
     "/nothing",
     "/jobs/1",
@@ -52,13 +58,14 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     path = tmp_path_factory.mktemp("site") / "ladder.toml"
     path.write_text(
         '[tournament]\nname = "Kitchen ladder"\nvariant = "auction-pitch"\nseats = 3\n[schedule]\nformat = "ladder"\n'
-        '[[bots]]\npath = "random"\n[host]\naddress = "127.0.0.1:0"\n'
+        '[[bots]]\npath = "random"\n[host]\naddress = "127.0.0.1:0"\nremote = "127.0.0.1:0"\n'
     )
     home, stop, is_up, told = HostHome.beside(path), threading.Event(), threading.Event(), list[str]()
     home.make()
     players = {"random": at_random, "House": fallback_move, "anns-bot": at_random, "bobs-bot": at_random}
     ladder = Ladder(home.ladder, players, owners={"anns-bot": "ann", "bobs-bot": "bob"}, panel=("random",), sets=4)
     _play(ladder, 3)
+    shutil.copy(home.ladder, home.remote)  # a ladder as any other
 
     def listens(where: str) -> None:
         told.append(where)
@@ -116,6 +123,10 @@ def _hand_in(store: HostStore, home: HostHome) -> None:
     assert job is not None
     store.finish(job, VersionState.APPROVAL, "It keeps the rules.", NOW)
     store.hand_in(ann, "third", "c" * 64, NOW, most_bots=4)
+    store.connect(ann, "far", "1.2", "session", time.time(), most_bots=4)
+    job = store.lease(time.time(), 60, remote=True)
+    assert job is not None
+    store.finish(job, VersionState.ACCEPTED, "It keeps the rules.", NOW, name="1.2")
 
 
 @pytest.mark.parametrize(("screen", "scheme"), [("phone", "dark"), ("desktop", "light")])
@@ -131,7 +142,9 @@ def test_pages_have_no_barriers_fit_the_screen_and_ask_nobody_else(
         page.on("request", lambda asked: complaints.append(asked.url) if not asked.url.startswith(served.url) else None)
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("console", lambda said: complaints.append(said.text) if "404" not in said.text else None)
-        for path in SEEN:
+        page.goto(f"{served.url}/bots/random")
+        worst = page.locator("a[href*='/worst/']").first.get_attribute("href")
+        for path in (*SEEN, worst or ""):
             page.goto(served.url + path)
             found = Axe().run(page)
             assert found.violations_count == 0, f"{path}: {found.generate_report()}"
@@ -154,6 +167,32 @@ def test_the_board_follows_the_ladder_without_being_loaded_again(browser: Browse
         assert page.evaluate("window.same")
     finally:
         context.close()
+
+
+def test_the_page_of_the_tables_follows_the_round_without_being_loaded_again(browser: Browser, served: Served) -> None:
+    context = browser.new_context()
+    ladder = served.ladder
+    with ThreadPoolExecutor(1) as other:
+        try:
+            other.submit(ladder.begin).result()
+            other.submit(ladder.go_on, 2).result()
+            page = context.new_page()
+            page.goto(f"{served.url}/tables")
+            page.locator("[data-playing] tr").nth(1).wait_for(timeout=PATIENCE * 1000)
+            page.evaluate("window.same = true")
+            assert page.locator("[data-tables-over] li").count() == 0
+            other.submit(ladder.go_on, 13).result()
+            over = page.locator("[data-tables-over] li")
+            over.nth(2).wait_for(timeout=PATIENCE * 1000)
+            assert "3 of 6 tables" in page.inner_text("[data-progress]")
+            assert over.first.locator("b").count() == over.first.locator("a").count() == 3
+            assert page.evaluate("window.same")
+            assert page.locator("[data-playing] tr").count() == 3
+            over.first.locator("a").first.click()
+            assert page.locator("#replay-title").inner_text().startswith("Game ")
+        finally:
+            context.close()
+            other.submit(ladder.play, 1).result()
 
 
 def test_everything_is_there_without_scripts(browser: Browser, served: Served) -> None:

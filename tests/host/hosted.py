@@ -10,6 +10,7 @@ from typing import Any, Final
 import pytest
 
 from referee.host import engine
+from referee.host.disk import DiskRoom
 from referee.host.engine import Engine, EngineOptions
 from referee.host.home import HostHome
 from referee.host.rows import Version, VersionState
@@ -134,7 +135,7 @@ def engine_of(
     until: int = 0,
     sandbox: Any = "bubblewrap",
     clock: Callable[[], float] | None = None,
-    free: Callable[[Path], tuple[int, int]] = lambda folder: (1 << 40, 1 << 39),
+    free: Callable[[Path], DiskRoom] = lambda folder: DiskRoom(1 << 39),
 ) -> Iterator[tuple[Engine, threading.Event]]:
     """An engine whose games are played here; ``before`` is called before each of them."""
 

@@ -98,7 +98,7 @@ def test_a_host_comes_back_elsewhere_as_it_was(home: HostHome, archive: Path, tm
     assert len(list((again.folder / "uploads").iterdir())) == 2
     assert again.folder.stat().st_mode & 0o077 == 0
     there = {path.name for path in again.folder.iterdir() if not path.name.endswith(("-shm", "-wal"))}
-    assert there == {"bots", "host.sqlite", "jobs", "ladder.sqlite", "logs", "uploads"}
+    assert there == {"bots", "host.sqlite", "jobs", "ladder.sqlite", "logs", "records", "uploads"}
     with Store.write(again.ladder) as ladder:
         ladder.put(paused=True)  # it can be written
 

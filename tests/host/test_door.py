@@ -35,6 +35,7 @@ def test_a_door_in_the_open_is_refused_and_one_behind_a_proxy_or_with_a_certific
         ('remote = "0.0.0.0:0"', "is open to other machines"),
         ('remote = "0.0.0.0:0"\nremote_url = "tls:pitch.example.org:7401"', "is open to other machines"),
         (f'{pair}remote = "0.0.0.0:0"\nremote_url = "tcp:pitch.example.org:7401"', "is not encrypted, and the door is"),
+        (f'{pair}remote = "0.0.0.0:0"', "say in remote_url what bots dial"),
         ('remote = "no-such-machine.invalid:1"', "[host] remote no-such-machine.invalid:1: no machine is known"),
     ):
         with pytest.raises(ListenError) as refused:
@@ -47,7 +48,8 @@ def test_a_door_in_the_open_is_refused_and_one_behind_a_proxy_or_with_a_certific
         ('remote = "127.0.0.1:0"', "tcp:127.0.0.1:0", "tcp:127.0.0.1:0"),
         ('remote = "[::1]:0"', "tcp:[::1]:0", "tcp:[::1]:0"),
         ('remote = "127.0.0.1:0"\nremote_url = "tls:a.example:1"', "tcp:127.0.0.1:0", "tls:a.example:1"),
-        (f'{pair}remote = "0.0.0.0:0"', "tls:0.0.0.0:0", "tls:0.0.0.0:0"),
+        (f'{pair}url = "https://a.example/x"\nremote = "0.0.0.0:0"', "tls:0.0.0.0:0", "tls:a.example:0"),
+        (f'{pair}url = "https://[2001:db8::1]:8443"\nremote = "0.0.0.0:0"', "tls:0.0.0.0:0", "tls:[2001:db8::1]:0"),
         (f'{pair}remote = "0.0.0.0:0"\nremote_url = "tls:a.example:1"', "tls:0.0.0.0:0", "tls:a.example:1"),
     ):
         definition = hosted(host, folder=tmp_path)

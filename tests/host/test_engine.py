@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from referee.host import engine as engine_module
+from referee.host.disk import FOR_ROUNDS, DiskRoom
 from referee.host.engine import Engine, Waiting
 from referee.host.rows import VersionState
 from referee.host.store import HostStore
@@ -230,14 +231,15 @@ def test_it_waits_while_it_is_paused_or_the_disk_is_full_or_the_time_has_not_com
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hosted = Hosted(tmp_path, host=HOST + 'every = "10m"\n')
-    disk = [1 << 40, 100 << 20]
-    with engine_of(hosted, monkeypatch, free=lambda folder: (disk[0], disk[1])) as (engine, _):
+    disk = [DiskRoom(100 << 20)]
+    with engine_of(hosted, monkeypatch, free=lambda folder: disk[0]) as (engine, _):
         assert "The disk is nearly full (100 MiB left)" in line_of(engine)
-        disk[:] = [10 << 30, 201 << 20]  # enough, but for a fiftieth of it
+        disk[0] = DiskRoom(1 << 40, 100)
+        assert "The disk is nearly full (room for 100 files left)" in line_of(engine)
         hosted.set("paused", "1")
         assert line_of(engine).startswith("Paused by the organiser")
         hosted.set("paused", "")
-        disk[1] = 205 << 20
+        disk[0] = FOR_ROUNDS
         assert engine.step() is None
         hosted.now += 599
         assert engine.step() == Waiting("The next round begins at 00:26:40 UTC.", 1600.0)
@@ -281,7 +283,7 @@ def test_an_engine_that_was_killed_as_a_round_began_waits_before_the_next_one_al
 
 def test_an_open_round_does_not_go_on_into_a_full_disk(hosted: Hosted, monkeypatch: pytest.MonkeyPatch) -> None:
     play_a_part(hosted, monkeypatch, 3)
-    with engine_of(hosted, monkeypatch, free=lambda folder: (1 << 40, 100 << 20)) as (engine, _):
+    with engine_of(hosted, monkeypatch, free=lambda folder: DiskRoom(100 << 20)) as (engine, _):
         assert "nothing is played until there is more room" in line_of(engine)
     with engine_of(hosted, monkeypatch) as (engine, _):
         assert engine.step() is None

@@ -17,8 +17,9 @@ from typing import Final
 import pytest
 
 from referee.host import jobs
+from referee.host.disk import FOR_JOBS, FOR_ROUNDS, DiskRoom, room_on
 from referee.host.job import JobExit, is_too_large
-from referee.host.jobs import LEAST_FREE, JobLane, JobOptions, JobsError, serve, sweep
+from referee.host.jobs import JobLane, JobOptions, JobsError, serve, sweep
 from referee.host.rows import Job, JobState, VersionState
 from referee.host.schema import SCHEMA
 from referee.host.store import MOST_ATTEMPTS, HostStore
@@ -218,7 +219,7 @@ def test_a_job_has_its_time_and_is_then_ended_with_all_that_it_started(host: Hos
 def test_a_build_that_fills_the_disk_is_ended_and_refused_and_else_jobs_wait_for_room(
     host: Host, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    free = [LEAST_FREE]
+    free = [FOR_JOBS.size]
 
     def disk(_: object) -> SimpleNamespace:
         return SimpleNamespace(f_files=0, f_favail=0, f_bavail=free[0], f_frsize=1)
@@ -242,9 +243,20 @@ def test_a_build_that_fills_the_disk_is_ended_and_refused_and_else_jobs_wait_for
 def test_a_disk_that_has_room_for_bytes_but_not_for_files_is_full(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     lane = JobLane(host.home, host.store, threading.Event(), QUICK)
     for total, left, room in ((0, 0, True), (1_000_000, 19_999, False), (1_000_000, 20_000, True)):
-        disk = SimpleNamespace(f_files=total, f_favail=left, f_bavail=LEAST_FREE, f_frsize=1)
+        disk = SimpleNamespace(f_files=total, f_favail=left, f_bavail=FOR_JOBS.size, f_frsize=1)
         monkeypatch.setattr(os, "statvfs", lambda _, disk=disk: disk)
         assert lane._has_room() is room
+
+
+def test_while_a_disk_fills_jobs_stop_before_rounds_do(tmp_path: Path) -> None:
+    assert not FOR_JOBS.lacks(FOR_JOBS)
+    assert not FOR_JOBS.lacks(FOR_ROUNDS)
+    assert FOR_ROUNDS.lacks(FOR_JOBS) == "200 MiB left"
+    assert DiskRoom(FOR_JOBS.size, 2_000).lacks(FOR_JOBS) == "room for 2,000 files left"
+    assert not DiskRoom(FOR_JOBS.size).lacks(FOR_JOBS)  # nobody counts its files
+    assert room_on(tmp_path).size > 0
+    with pytest.raises(OSError, match="nowhere"):
+        room_on(tmp_path / "nowhere")
 
 
 def test_without_a_sandbox_all_jobs_wait(host: Host) -> None:

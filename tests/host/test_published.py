@@ -69,9 +69,9 @@ def refusal(*answers: Answer | bytes) -> str:
 def test_what_a_host_publishes_is_verified_and_nothing_of_it_stays(archive: bytes) -> None:
     client, asked, _ = host(archive)
     told: list[tuple[int, int]] = []
-    with fetched_export(URL, lambda done, total: told.append((done, total)), client) as folder:
-        assert verify(Exported(folder)).ok
-    assert not folder.exists()
+    with fetched_export(URL, lambda done, total: told.append((done, total)), client) as found:
+        assert verify(Exported(found.folder)).ok
+    assert not found.folder.exists()
     assert told[-1] == (len(archive), len(archive))
     assert [(str(one.url), "Authorization" in one.headers) for one in asked] == [(f"{URL}/export", False)]
 
@@ -81,8 +81,8 @@ def test_a_host_that_is_still_writing_is_waited_for_and_not_for_ever(archive: by
         return httpx.Response(503, json={"error": "It is being written out."}, headers={"Retry-After": "30"})
 
     client, _, waited = host(busy, busy, archive)
-    with fetched_export(URL, client=client) as folder:
-        assert verify(Exported(folder)).ok
+    with fetched_export(URL, client=client) as found:
+        assert verify(Exported(found.folder)).ok
     assert waited == [30, 30]
     client, asked, _ = host(busy)
     with pytest.raises(HostRequestError, match="It is being written out"), fetched_export(URL, client=client):
@@ -123,8 +123,8 @@ def test_nothing_is_unpacked_that_no_export_has(names: list[str]) -> None:
 def test_a_redirect_of_the_same_host_is_followed(archive: bytes) -> None:
     moved: Answer = lambda _: httpx.Response(308, headers={"Location": "/pitch/export"})  # noqa: E731
     client, asked, _ = host(moved, archive)
-    with fetched_export(URL, client=client) as folder:
-        assert verify(Exported(folder)).ok
+    with fetched_export(URL, client=client) as found:
+        assert verify(Exported(found.folder)).ok
     assert [one.url.path for one in asked] == ["/export", "/pitch/export"]
 
 
@@ -153,8 +153,8 @@ def test_a_garbled_archive_is_refused_or_verified_as_garbled(archive: bytes) -> 
     def tried(place: int, change: int, cut: bool) -> None:
         sent = archive[:place] if cut else archive[:place] + bytes([archive[place] ^ change]) + archive[place + 1 :]
         try:
-            with fetched_export(URL, client=host(sent)[0]) as folder:
-                assert (folder / "manifest.json").exists() or not cut
+            with fetched_export(URL, client=host(sent)[0]) as found:
+                assert (found.folder / "manifest.json").exists() or not cut
         except HostRequestError as error:
             assert str(error).isprintable()  # noqa: PT017  # either is right here
 

@@ -107,6 +107,7 @@ TABLE: dict[tuple[str, str], tuple[str, tuple[int, int, int, int]]] = {
     ("/api/v1/games.ndjson", "GET"): ("/api/v1/games.ndjson", (404,) * 4),
     ("/api/v1/openapi.json", "GET"): ("/api/v1/openapi.json", (200,) * 4),
     ("/export", "GET"): ("/export", (404,) * 4),
+    ("/export/{name}", "GET"): ("/export/rounds-1-2.jsonl.gz", (404,) * 4),
     ("/healthz", "GET"): ("/healthz", (200,) * 4),
     ("/metrics", "GET"): ("/metrics", (200,) * 4),
     # Of a host without a door for remote bots; tests/host/test_remote_site.py has those of one with a door.

@@ -1,6 +1,7 @@
 """A site under whatever is sent to it: no fault of ours, and over a real connection what a server has to bear."""
 
 import asyncio
+import contextlib
 import itertools
 import json
 import socket
@@ -297,6 +298,32 @@ def test_what_is_sent_after_the_answer_is_bounded(tmp_path: Path, monkeypatch: p
     with served(tmp_path) as (url, _), connected(url) as idle:
         idle.sendall(b"POST /api/v1/bots/a/versions HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n")
         assert read_to_the_end(idle).startswith(b"HTTP/1.1 401")
+
+
+def test_one_address_does_not_take_all_connections(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "_MOST_CONNECTIONS", 3)
+    with served(tmp_path) as (url, _), contextlib.ExitStack() as opened:
+        request = b"GET /events HTTP/1.1\r\nHost: x\r\n\r\n"
+
+        def held() -> bytes:
+            """What is said to one connection more, which stays open."""
+            client = opened.enter_context(connected(url))
+            try:
+                client.sendall(request)
+                return client.recv(4096)
+            except ConnectionError:
+                return b""
+
+        for _ in range(5):  # proxies on this machine have as many as they like
+            assert held().startswith(b"HTTP/1.1 200")
+        opened.close()
+        monkeypatch.setattr(server, "is_of_a_proxy", lambda *_: False)
+        said = [held() for _ in range(8)]
+        answered = [one for one in said if one]
+        assert b"" in said
+        assert len(answered) <= 3
+        assert all(one.startswith(b"HTTP/1.1 200") for one in answered)
+        opened.close()
 
 
 def test_an_address_that_is_taken_is_told_with_the_remedy(tmp_path: Path) -> None:

@@ -135,8 +135,8 @@ FOR_SOMEBODY = {
     *("/me", "/submit", "/jobs/{id}", "/jobs/{id}/{page}", "/organiser"),
     *("/api/v1/me", "/api/v1/jobs/{id}", "/api/v1/jobs/{id}/events"),
 }
-TESTED_ALONE = {"/export"}
-"""It has the closed rounds and nothing else: tests/host/test_web_export.py."""
+TESTED_ALONE = {"/export", "/export/{name}"}
+"""They have closed rounds and nothing else: tests/host/test_web_export.py, tests/host/test_retention.py."""
 
 CHANCE = re.compile(
     rb'value="[0-9a-f]{64}"|<code>[0-9a-f]{16}</code>|referee_(?:request|disk)\S*( \S+)?|_created\S* \S+'

@@ -47,7 +47,7 @@ def json_answer(value: object, status: int = 200, headers: Mapping[str, str] | N
 
 def refusal(request: Request, status: int, sentence: str, headers: Mapping[str, str] | None = None) -> Response:
     """An error with its sentence: as JSON to programs, as a page to people."""
-    if request.scope["path"].startswith("/api/") or request.scope["path"] in ("/export", "/export/remote"):
+    if request.scope["path"].startswith("/api/") or request.scope["path"].startswith("/export"):
         more = {"WWW-Authenticate": "Bearer"} if status == 401 else {}
         return json_answer({"error": sentence}, status, {**more, **(headers or {})})
     site = site_of(request)

@@ -1,5 +1,7 @@
 """The API, version 1: what programs ask of a host."""
 
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -15,6 +17,7 @@ from referee.host.web.bodies import check_length, hand_in, may_hand_in, place_to
 from referee.host.web.limits import NotYetError
 from referee.host.web.openapi import description
 from referee.host.web.site import known_visitor, site_of, visitor
+from referee.league.store import Store, StoreError
 
 _FIRST_S = 5.0
 _EXPORT_S = 20.0
@@ -204,6 +207,24 @@ def _export(request: Request, *, remote: bool) -> Response:
         raise NotYetError("The closed rounds are being written out; try again in half a minute.", 30)
     return FileResponse(
         found, media_type="application/zip", headers={"Content-Disposition": 'attachment; filename="ladder-export.zip"'}
+    )
+
+
+def old_records(request: Request) -> Response:
+    """An archive with records of old rounds, as ``archives`` in ``export.json`` of the closed rounds names it."""
+    site, name = site_of(request), str(request.path_params["name"])
+    site.limits.archives.take(request.state.address)
+    known = set()
+    for ladder in (site.home.ladder, site.home.remote):
+        with suppress(StoreError), Store.read(ladder) as store:
+            known |= {Path(one["file"]).name for one in store.archives()}
+    path = site.home.records / name
+    if name not in known or not path.is_file():
+        raise NotAllowedError(
+            404, "There are no records of that name; export.json of /export names those that there are."
+        )
+    return FileResponse(
+        path, media_type="application/gzip", headers={"Content-Disposition": f'attachment; filename="{path.name}"'}
     )
 
 

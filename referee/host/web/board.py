@@ -1,6 +1,7 @@
 """What the site shows of a ladder, worked out at once and kept until more is known: plain values, so that another process can do it."""
 
 import time
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from referee.host.web.trend import Trend, trends
 from referee.league.ladder_history import closed_rounds, entered_on, is_ladder, open_round, rounds_of, sets_of_round
 from referee.league.league import LeagueError, read_league
 from referee.league.store import Store
-from referee.league.store.league_facts import RoundFacts
+from referee.league.store.league_facts import ArchivedRecords, RoundFacts
 from referee.report.headline import judge
 from referee.report.number_format import between, figure, ranks
 from referee.report.report_data import ReportData, collect
@@ -50,7 +51,9 @@ class OnLadder:
 
 @dataclass(frozen=True, slots=True)
 class RoundLine:
-    """A round as it is shown. ``master`` and ``result_root``: empty while it is open; ``voided``: why what was open of it was voided."""
+    """A round as it is shown. ``master`` and ``result_root``: empty while it is open; ``voided``: why what was open of it was voided;
+    ``records``: the archive that its records lie in.
+    """
 
     number: int
     bots: int
@@ -62,6 +65,7 @@ class RoundLine:
     master: str
     result_root: str
     voided: str
+    records: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,6 +185,7 @@ def look_at(path: Path, tables: TablesFollowed) -> LadderNow:
         pace = store.pace(_PACE)
         closed = store.count_closed_sets()
         tables_now = tables.look(store, league)
+        archives = store.archives()
     last = {key: one["number"] for one in rounds for key in one["bots"]}
     bots = tuple(
         OnLadder(
@@ -201,7 +206,7 @@ def look_at(path: Path, tables: TablesFollowed) -> LadderNow:
     finished = facts["state"] == "finished"
     return LadderNow(
         mark=(closed, len(rounds), is_closed, sum(bool(one.withdrawn) for one in bots), finished),
-        rounds=tuple(map(_line, reversed(rounds))),
+        rounds=tuple(_line(one, archives) for one in reversed(rounds)),
         bots=bots,
         present=frozenset(rounds[-1]["bots"]) if rounds else frozenset(),
         is_open=round_ is not None,
@@ -215,7 +220,9 @@ def look_at(path: Path, tables: TablesFollowed) -> LadderNow:
     )
 
 
-def _line(one: RoundFacts) -> RoundLine:
+def _line(one: RoundFacts, archives: Sequence[ArchivedRecords]) -> RoundLine:
+    place = bisect_right(archives, one["number"], key=lambda archive: archive["first_round"]) - 1
+    is_old = place >= 0 and one["number"] <= archives[place]["last_round"]
     root = one.get("result_root", "")
     return RoundLine(
         one["number"],
@@ -228,6 +235,7 @@ def _line(one: RoundFacts) -> RoundLine:
         one["master"] if root else "",
         root,
         sanitize(one.get("voided", "")),
+        Path(archives[place]["file"]).name if is_old else "",
     )
 
 

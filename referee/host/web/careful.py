@@ -34,10 +34,11 @@ _WAITING: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class WorstDeal:
-    """A deal of a game, from 0, and by how much it changed the score of a seat's side."""
+    """A deal of a game, from 0; what it brought a seat's side, and the best of the others."""
 
     deal: int
     change: int
+    others: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +58,15 @@ class DecisionSeen:
 
 
 def worst_deal(record: Record, seat: int) -> WorstDeal | None:
-    """The deal of a game that was worst for a seat; ``None`` where none has been counted."""
+    """The deal of a game in which a seat fell back most behind the best of the others; ``None`` where none has been counted."""
     side = RuleSet.from_dict(record["rules"]).side(seat)
-    counted = [(deal["deltas"][side], number) for number, deal in enumerate(record["deals"]) if "deltas" in deal]
-    if not counted:
-        return None
-    change, number = min(counted)
-    return WorstDeal(number, change)
+    found = []
+    for number, deal in enumerate(record["deals"]):
+        deltas = deal.get("deltas", [])
+        others = [change for at, change in enumerate(deltas) if at != side]
+        if others:
+            found.append(WorstDeal(number, deltas[side], max(others)))
+    return min(found, key=lambda one: (one.change - one.others, one.deal), default=None)
 
 
 def compared(record: Record, deal: int, seat: int) -> tuple[DecisionSeen, ...]:

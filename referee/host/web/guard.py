@@ -183,13 +183,19 @@ def address_of(scope: Scope, proxies: Sequence[ipaddress.IPv4Network | ipaddress
     here = _address(str(client[0])) if client else None
     if here is None:
         return str(client[0]) if client else "unknown"
-    believed = here.is_loopback or any(here in network for network in proxies)
+    believed = is_of_a_proxy(str(client[0]), proxies) if client else False
     told = [value for name, value in scope["headers"] if name == b"x-forwarded-for"] if believed else []
     there = _address(told[-1].decode("latin-1").rpartition(",")[2].strip()) if told else None
     found = there or here
     if found.version == 4 or found.is_loopback:
         return str(found)
     return str(ipaddress.ip_network((found, 64), strict=False).network_address)
+
+
+def is_of_a_proxy(address: str, proxies: Sequence[ipaddress.IPv4Network | ipaddress.IPv6Network] = ()) -> bool:
+    """Whether a connection is one of a proxy: on this machine, or in ``proxies``."""
+    found = _address(address)
+    return found is not None and (found.is_loopback or any(found in network for network in proxies))
 
 
 def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:

@@ -12,6 +12,7 @@ from typing import Final
 
 from referee.host.web.aside import aside
 from referee.host.web.board import Board, LadderNow, look_at, work_out
+from referee.host.web.kept_board import keep_board, kept_board
 from referee.host.web.tables import TablesFollowed
 from referee.league.league import LeagueError
 from referee.league.store import StoreError
@@ -34,8 +35,9 @@ class LadderWatch:
     ``aside``: the standings are worked out in another process; else in a thread.
     """
 
-    def __init__(self, path: Path, ticks: Callable[[], float], *, aside: bool) -> None:
-        self._path, self._ticks, self._aside = path, ticks, aside
+    def __init__(self, path: Path, ticks: Callable[[], float], *, aside: bool, kept: Path) -> None:
+        """``kept``: the file that the last board is kept in."""
+        self._path, self._ticks, self._aside, self._kept = path, ticks, aside, kept
         self._pool = ThreadPoolExecutor(1, "standings")
         self._looking = ThreadPoolExecutor(1, "ladder")
         self._lock = threading.RLock()
@@ -48,7 +50,7 @@ class LadderWatch:
         self._closed = self._is_asked = False
         self._tables = TablesFollowed()
         self.now: LadderNow | None = None
-        self.board: Board | None = None
+        self.board: Board | None = kept_board(kept) if path.exists() else None
         self.fault = ""
         self.changes = 0
         """Counts what watchers of the board want to know: it grows with each game."""
@@ -75,8 +77,8 @@ class LadderWatch:
             else:
                 self._work_if_due()
 
-    def settle(self, seconds: float) -> None:
-        """Waits until all that can be known is known, but no longer than so many seconds."""
+    def settle(self, seconds: float, *, standings: bool = True) -> None:
+        """Waits until all that can be known is known (with the ``standings``), but no longer than so many seconds."""
         until = time.monotonic() + seconds
         with self._lock:
             self._rest_until = float("-inf")
@@ -85,15 +87,15 @@ class LadderWatch:
             with contextlib.suppress(Exception):
                 if (look := self._look) is not None:
                     look.result(max(until - time.monotonic(), 0))
-                if (work := self._work) is not None:
+                if standings and (work := self._work) is not None:
                     work.result(max(until - time.monotonic(), 0))
 
     def first(self, seconds: float) -> None:
-        """Has a look; whoever asks first waits for the first standings, so long at most. Nobody else is kept."""
+        """Has a look; whoever asks first waits for the first standings, so long at most, if none were kept. Nobody else waits."""
         with self._lock:
             waits, self._is_asked = not self._is_asked, True
         if waits:
-            self.settle(seconds)
+            self.settle(seconds, standings=self.board is None)
         else:
             self.refresh()
 
@@ -129,6 +131,8 @@ class LadderWatch:
                 self._seen = ()  # it may be read the next time, though nobody has changed it
             return
         with self._lock:
+            if self.now is None and self.board is not None and self.board.mark > now.mark:
+                self.board = None  # it was kept of another ladder
             self.now, self.fault = now, ""
             self._look_took_s = time.thread_time() - begun
             self.changes += 1
@@ -159,3 +163,7 @@ class LadderWatch:
             self.board = board
             self._rest_until = self._ticks() + _REST * board.took_s
             self.changes += 1
+        try:
+            keep_board(board, self._kept)
+        except OSError as error:  # the next start works it out
+            _LOG.warning("the board cannot be kept: %s", error)

@@ -141,6 +141,7 @@ class SiteLimits:
         self.logins = rate(20, minute, "Too many tries from your address; wait a minute, and try again.")
         self.newcomers = rate(60, hour, "Too many have come from your address this hour; try again later.")
         self.exports = rate(60, hour, "The closed rounds were fetched often from your address; try again later.")
+        self.archives = rate(3000, hour, "Records of old rounds were fetched often from your address; try again later.")
         self.replays = rate(60, minute, "Many games were looked at from your address; wait a moment, and try again.")
         self.games = rate(60, minute, "Games were fetched often from your address; wait a moment, and try again.")
         self.uploads = rate(

@@ -142,6 +142,10 @@ SCHEMAS: Final[dict[str, Any]] = {
                 master={**_TEXT, "description": "Empty while the round is open."},
                 result_root={**_TEXT, "description": "Empty while the round is open."},
                 voided={**_TEXT, "description": "Why what was open of it was voided; empty if nothing was."},
+                records={
+                    **_TEXT,
+                    "description": "The file of /export/{name} that its records lie in, if they are not in /export.",
+                },
             )
         )
     ),

@@ -128,7 +128,7 @@ def worst_page(request: Request) -> Response:
         others=[key for at, key in enumerate(keys) if at != seat],
         game=number,
         deal=worst.deal,
-        change=worst.change,
+        worst=worst,
         decisions=found,
     )
 

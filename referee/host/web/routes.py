@@ -88,6 +88,7 @@ OTHERS: tuple[Route, ...] = (
     Route("/remote/events", board_events),
     Route("/export", api.export),
     Route("/export/remote", api.remote_export),
+    Route("/export/{name}", api.old_records),
     Route("/healthz", api.healthz),
     Route("/metrics", api.metrics),
 )

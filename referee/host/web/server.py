@@ -12,17 +12,39 @@ from starlette.applications import Starlette
 
 from referee.host.certificate import LOOK_S, CertificateWatch, certificate_of
 from referee.host.home import HostHome
+from referee.host.web.guard import address_of, is_of_a_proxy
 from referee.host.web.routes import app
 from referee.host.web.site import Site
 from referee.league.definition.definition import load_definition
 from referee.net.server_certificate import ServerCertificate
-from referee.web.serving import listening_at, server_of, where_it_listens
+from referee.web.serving import PatientProtocol, listening_at, server_of, where_it_listens
 
 _LOG: Final = logging.getLogger("referee.host.web")
 _DRAIN_S: Final = 10
 """How long requests may go on when the site stops."""
 _LOOK_S: Final = 0.2
 _FILES: Final = 8192
+_MOST_CONNECTIONS: Final = 512
+"""Connections of one address at once, far fewer than there are files: a class sits behind one address, a flood should not fill them.
+Proxies have as many as they like."""
+
+
+class SiteProtocol(PatientProtocol):
+    """HTTP as uvicorn speaks it; nobody but a proxy has very many connections at once."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """A client has connected."""
+        super().connection_made(transport)
+        self.address = address_of({"client": self.client, "headers": ()})
+        if not self._is_of_a_proxy() and self._of_its_address() > _MOST_CONNECTIONS:
+            transport.abort()
+
+    def _is_of_a_proxy(self) -> bool:
+        site: Site = self.config.app.state.site  # type: ignore[union-attr]  # ours
+        return is_of_a_proxy(self.client[0] if self.client else "", site.host.proxy_networks)
+
+    def _of_its_address(self) -> int:
+        return sum(getattr(one, "address", "") == self.address for one in self.connections)
 
 
 def serve(home: HostHome, stop: threading.Event, told: Callable[[str], None] = lambda _: None) -> None:
@@ -67,7 +89,7 @@ async def _serve(
     told: Callable[[str], None],
 ) -> None:
     """Serves until ``stop`` is set, over TLS if there is a certificate."""
-    server = server_of(made, _DRAIN_S, certificate.context if certificate else None)
+    server = server_of(made, _DRAIN_S, certificate.context if certificate else None, SiteProtocol)
     running = asyncio.create_task(server.serve([listening]))
     looking = asyncio.create_task(_look_after(certificate, site)) if certificate else None
     is_told = False

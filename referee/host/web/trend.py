@@ -49,7 +49,8 @@ def trends(
         for key, by_round in got.items()
         if len(by_round) > 1
     }
-    up = Axis.over([mean for by_round in means.values() for mean in by_round.values()], room=0.0)
+    figures = [mean for by_round in means.values() for mean in by_round.values()] or [0.0]
+    up = Axis(min(figures), max(figures)) if min(figures) < max(figures) else Axis.over(figures)
     return {key: _trend(by_round, up) for key, by_round in means.items()}
 
 

@@ -436,6 +436,14 @@ class HostSection(Section):
         examples=["30m"],
         json_schema_extra={"x-allowed": 'a time such as "30s", "10m" or "2h"'},
     )
+    keep_rounds: int | None = Field(
+        default=None,
+        ge=1,
+        le=10_000,
+        description="Of how many rounds, the last ones, the ladder holds the records. Those of older rounds go to files in `records/`, each of "
+        "as many rounds; results stay. Absent: of all.",
+        examples=[100],
+    )
     closes: datetime | None = Field(
         default=None,
         description="What is handed in later does not enter, such as after the deadline of a class.",

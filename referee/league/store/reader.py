@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from referee.league.store.archived_records import archived_in, told_archived
+from referee.league.store.export_format import inner_misfit
 from referee.league.store.json_text import TextError, column, inflate, read_json, read_short
 from referee.league.store.league_facts import (
     ArchivedRecords,
@@ -25,6 +26,7 @@ from referee.league.store.league_facts import (
     field_names,
 )
 from referee.league.store.schema import TABLES, ArchivedError, NoGameError, StoreError
+from referee.statistics.trueskill_ratings import SkillState
 from referee.umpire.record import Record, canonical
 
 _SET: Final = f"SELECT {', '.join(field_names(SetRow))} FROM game_set"  # noqa: S608  # our own words
@@ -95,8 +97,14 @@ class Reader:
 
     def league(self) -> LeagueFacts:
         """What is fixed for the league, by key: name, definition, master, commitment, code version and so on."""
-        facts = {key: read_json(value) for key, value in self._db.execute("SELECT key, value FROM league")}
-        return cast("LeagueFacts", facts)
+        rows = self._db.execute("SELECT key, value FROM league WHERE key != 'skills'")
+        return cast("LeagueFacts", {key: read_json(value) for key, value in rows})
+
+    def skills(self) -> list[SkillState]:
+        """Of a ladder: from where TrueSkill goes on, so that old sets are not rated again; none where what stands there is no such thing."""
+        row = self._db.execute("SELECT value FROM league WHERE key = 'skills'").fetchone()
+        states = read_json(row[0]) if row else []
+        return [one for one in states if not inner_misfit(SkillState, one)] if isinstance(states, list) else []
 
     def entrants(self) -> dict[str, EntrantFacts]:
         """The entrants in the order of entry; ``withdrawn`` holds the reason or ``None``."""

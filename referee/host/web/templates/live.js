@@ -55,7 +55,7 @@
       who.append(...named(told.seats));
       const count = made("td", "", { className: "num" });
       count.dataset.count = "";
-      row.append(made("th", told.table, { scope: "row", className: "num" }), who, count);
+      row.append(made("th", told.table, { scope: "row" }), who, count);
       body.append(row);
     }
     row.querySelector("[data-count]").textContent = `${told.over} of ${told.games}`;
