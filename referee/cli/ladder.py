@@ -11,7 +11,7 @@ from referee.cli.lines import plain_text
 from referee.cli.options import refuse_idle, refuse_together
 from referee.league.definition.problems import counted
 from referee.league.ladder import finish, freeze, history_in, withdraw
-from referee.league.ladder_history import definition_file, is_ladder, sets_of_round
+from referee.league.ladder_history import definition_file, is_ladder, rounds_of, sets_of_round
 from referee.league.league import League, LeagueError, read_league
 from referee.league.retention import archive_name, archive_rounds, give_back, rewrite_if_room, rounds_archived
 from referee.league.store import Store
@@ -113,7 +113,7 @@ def _ladder_in(store: Store) -> League:
 def _status_lines(store: Store, league: League) -> Iterator[str]:
     """A ladder in lines: who plays, its last rounds with their commitments, and whether it is paused or frozen."""
     facts, withdrawn = league.facts, store.entrants()
-    rounds = facts.get("rounds", [])
+    rounds = rounds_of(league)
     yield f"{plain_text(league.name)}: {counted(len(rounds), 'round')}"
     if not rounds:
         return

@@ -18,7 +18,7 @@ from referee.league.ladder import (
     is_resolved,
     who_plays_next,
 )
-from referee.league.ladder_history import open_round
+from referee.league.ladder_history import open_round, rounds_of
 from referee.league.league import League, read_league
 from referee.league.play.ladder_rounds import closed_line, with_open_round
 from referee.league.play.run_figures import RunFigures
@@ -84,7 +84,7 @@ def _needs_no_round(store: Store, league: League, definition: Definition, roster
     if open_round(league) is not None:
         return False
     bots = who_plays_next(store, league, definition, roster, finals=True)
-    return set(bots) <= set(league.facts["rounds"][-1]["bots"]) and _is_over(store)
+    return set(bots) <= set(rounds_of(league)[-1]["bots"]) and _is_over(store)
 
 
 def _is_over(store: Store) -> bool:

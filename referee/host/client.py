@@ -85,16 +85,12 @@ class HostRequestError(Exception):
 class HostedLadder:
     """What a host says of its ladder to whoever wants to enter.
 
-    ``closes``: until when bots are taken in; empty for always. ``public``: whether everybody can download what is accepted. ``referee``: the host's version. ``definition``: what decides a check,
+    ``public``: whether everybody can download what is accepted. ``referee``: the host's version. ``definition``: what decides a check,
     the game with its house rules, seats and limits; as it came. ``remote``: whether remote bots may be connected.
     """
 
     name: str
-    variant: str
-    seats: int
     upload_mib: int
-    closes: str
-    enter: str
     public: bool
     referee: str
     definition: Mapping[str, Any]
@@ -720,11 +716,7 @@ def _ladder(value: Any) -> HostedLadder:
         raise TypeError
     return HostedLadder(
         name=_text(value, "name"),
-        variant=_text(value, "variant"),
-        seats=_number(value, "seats"),
         upload_mib=_number(value, "upload_mib"),
-        closes=_text(value, "closes", ""),
-        enter=_text(value, "enter", ""),
         public=_text(value, "sources", "private") == "public",
         referee=_text(value, "referee"),
         definition=definition,

@@ -3,11 +3,12 @@
 Nobody's bot keeps the others from playing: one that cannot take part is left out, and a line says why.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from referee.host.home import HostHome
-from referee.host.rows import Version, VersionState
+from referee.host.rows import Entered, Version, VersionState
 from referee.host.store import HostStore
 from referee.league.definition.definition import Definition, load_definition
 from referee.league.entrants.bot_build import require_built
@@ -48,12 +49,12 @@ class Eligibility:
         definition, house = house_bots(self._home)
         lines = [f"{one.path} does not play: {one.reason}" for one in house.skipped]
         entrants, owners = list(house.entrants), dict[str, str]()
-        entered = self._store.entered(_closes(definition))
+        entered, unknown = self._played(league) if frozen else (self._store.entered(_closes(definition)), [])
         if not self._sandboxed:
             strangers = [one.key for one in entrants if one.submitted] + [one.bot for one in entered]
             entrants = [one for one in entrants if not one.submitted]
             lines += [f"{key} does not play: there is no sandbox to shut it in" for key in strangers]
-            entered = []
+            entered, unknown = [], []
         known = _known(league) if frozen else None
         if known is not None:
             own = {bot for bot, _ in known}
@@ -62,6 +63,10 @@ class Eligibility:
             lines += [f"{one.key} does not play: the ladder is frozen, and it has not played before" for one in new]
             definition = _without(definition, house, new)
             entrants = [one for one in entrants if one not in new]
+        lines += [
+            f"{bot} of {owner} does not play: the ladder is frozen, and it has not played before"
+            for bot, owner in unknown
+        ]
         names = {one.key.casefold() for one in entrants}
         house_owners = {bot.owner.casefold() for bot in definition.bots if bot.owner}
         for one in entered:
@@ -73,7 +78,7 @@ class Eligibility:
                     f"{one.bot} of {one.owner} does not play: bots of the definition have an owner of that name; give them another one"
                 )
                 continue
-            found, reason = self._newest(definition, one.bot, one.owner, one.version, known)
+            found, reason = self._sound(definition, self._store.version(one.version))
             if found is None:
                 lines.append(f"{one.bot} of {one.owner} does not play: {reason}")
             else:
@@ -82,27 +87,24 @@ class Eligibility:
         roster = replace(house, entrants=tuple(entrants), owners=owners)
         return Entering(definition, roster, tuple(lines))
 
-    def _newest(
-        self,
-        definition: Definition,
-        bot: str,
-        owner: str,
-        newest: int,
-        known: Mapping[tuple[str, str], set[tuple[str, str]]] | None,
-    ) -> tuple[Entrant | None, str]:
-        """The version of a bot that plays, or why none does. ``known``: what has played, where nothing else may."""
-        versions = [self._store.version(newest)]
-        if known is not None:
-            accepted = self._store.versions(bot=bot, state=VersionState.ACCEPTED)
-            versions = [one for one in accepted if one.id <= newest]
-        reason = "the ladder is frozen, and it has not played before"
-        for version in versions:
-            found, fault = self._sound(definition, version)
-            if known is None:
-                return found, fault
-            if found is not None and (found.digest, found.version) in known.get((bot, owner), set()):
-                return found, ""
-        return None, reason
+    def _played(self, league: League) -> tuple[list[Entered], list[tuple[str, str]]]:
+        """Of each bot that may play the newest version that has played, unless that was withdrawn; and who has no such version, bot and owner.
+
+        What was accepted since, or withdrawn before it ever played, changes nothing on a ladder that is frozen.
+        """
+        entrants, before = {one.key: one for one in league.entrants}, defaultdict[tuple[str, str], list[Entrant]](list)
+        for one in entered_on(league).values():
+            before[one["bot"], one["owner"]].append(entrants[one["key"]])
+        newest: dict[tuple[str, str], Version] = {}
+        unknown: dict[tuple[str, str], None] = {}
+        for version in self._store.on_ladder():
+            bot = (version.bot, version.owner)
+            if any(is_of(version, entrant) for entrant in before[bot]):
+                newest.setdefault(bot, version)
+            elif not before[bot] and version.state is VersionState.ACCEPTED:
+                unknown[bot] = None
+        playing = [one for one in newest.values() if one.state is VersionState.ACCEPTED]
+        return [Entered(one.bot, one.owner, one.id) for one in playing], list(unknown)
 
     def _sound(self, definition: Definition, version: Version) -> tuple[Entrant | None, str]:
         """A version from its folder, or what is wrong with that."""

@@ -31,10 +31,11 @@ from referee.check.plan import Plan
 from referee.check.run import Outputs, Report, check, document
 from referee.check.terminal import FLAKY_MEANS, last_words
 from referee.check.tournament_plan import tournament_options, tournament_plan
-from referee.host.archive import ArchiveError, unpack
+from referee.host.archive import ArchiveError
 from referee.host.home import HostHome
 from referee.host.rows import Job, JobState, VersionState
 from referee.host.store import LOG_BYTES, HostStore
+from referee.host.unpacking import unpack_in_sandbox
 from referee.league.definition.definition import Definition, load_definition
 from referee.league.definition.fields import HostSection
 from referee.league.definition.problems import Problem, ProblemsError, counted, plain
@@ -189,7 +190,7 @@ class JobWork:
         self._refuse_late(host)
         sandbox = self._sandbox()
         self._stage("unpack")
-        self._unpack()
+        self._unpack(sandbox)
         source = self._found()
         self._name = source.name
         if source.build:
@@ -221,7 +222,7 @@ class JobWork:
         """The sandbox of builds and bots. Without one nothing of a stranger runs, unless the host was started like that."""
         return choose_sandbox("none" if self._store.setting("sandbox") == "none" else "bubblewrap").kind
 
-    def _unpack(self) -> None:
+    def _unpack(self, sandbox: SandboxKind) -> None:
         """The folder, from the archive alone. Raises ``Refusal``."""
         archive = self._home.archive(self._store.version(self._job.version).archive)
         remove(self._folder)
@@ -230,7 +231,7 @@ class JobWork:
         if not archive.exists():
             raise Refusal("What was handed in is not kept any more: hand it in again.")
         try:
-            unpack(archive, self._folder)
+            unpack_in_sandbox(archive, self._folder, sandbox)
         except ArchiveError as error:
             raise Refusal(str(error)) from None
         if not (self._folder / "bot.toml").exists():

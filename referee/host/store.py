@@ -629,6 +629,14 @@ class HostStore:
         )
         return [Entered(*row) for *row, state in rows if state == VersionState.ACCEPTED]
 
+    def on_ladder(self) -> list[Version]:
+        """Versions that were accepted, those that were withdrawn since too, of bots that were handed in and may play: by bot, the newest first."""
+        rows = self._rows(
+            f"{_VERSIONS} WHERE v.state IN ('accepted', 'withdrawn') AND b.retired IS NULL AND o.blocked IS NULL AND NOT b.remote "
+            "ORDER BY b.id, v.id DESC"
+        )
+        return [_version(row) for row in rows]
+
     # Remote bots.
 
     def connect(

@@ -77,6 +77,7 @@ def server_of(
             ws="none",
             lifespan="off",
             log_config=None,
+            log_level="error",  # else whoever sends what is no request writes a warning on the organiser's screen each time
             access_log=False,
             proxy_headers=False,
             server_header=False,

@@ -303,7 +303,7 @@ class Ground:
             "jobs": jobs.__contains__,
             "logs": re.compile(r"(web|engine|jobs)\.log").fullmatch,
             "": re.compile(
-                r"host\.lock|jobs\.lock|(host|ladder)\.sqlite(-wal|-shm|\.lock)?|ladder\.logs|export-\d+\.zip|bots|uploads|jobs|logs"
+                r"host\.lock|jobs\.lock|(host|ladder)\.sqlite(-wal|-shm|\.lock)?|ladder\.logs|export-\d+\.zip|board\.json|bots|uploads|jobs|logs|records"
             ).fullmatch,
         }
         return [

@@ -84,8 +84,9 @@ def open_host(folder: Path, more: str = "") -> Host:
 
 
 def zipped(files: Mapping[str, str]) -> bytes:
+    """An archive of these files: the same ones make the same archive, whenever it is made."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files.items():
-            archive.writestr(name, content)
+            archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
     return out.getvalue()

@@ -503,6 +503,30 @@ def test_a_frozen_ladder_takes_nobody_in_and_plays_on_with_the_versions_that_it_
     assert hosted.rounds()[3]["bots"] == hosted.rounds()[2]["bots"]
 
 
+def test_on_a_frozen_ladder_what_never_played_changes_nothing_and_who_was_withdrawn_sends_nobody_back(
+    hosted: Hosted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for owner in ("ann", "bob", "eve", "dan"):
+        hosted.hand_in(owner, f"{owner}s")
+    with engine_of(hosted, monkeypatch) as (engine, _):
+        assert engine.step() is None
+        bobs = hosted.hand_in("bob", "bobs", LAST, "2")
+        assert engine.step() is None
+        hosted.hand_in("ann", "anns", LAST, "2")
+        eve = hosted.hand_in("eve", "eves", LAST, "2")
+        newer = hosted.hand_in("eve", "eves", CHANCE, "3")
+        hosted.set("frozen", "1")
+        for one in (eve, newer, bobs):  # of eve what never played, of bob what plays
+            hosted.store.decide(one.id, VersionState.WITHDRAWN, "it peeks", 1001.0, by="organiser")
+        owners = {one.name: one for one in hosted.store.owners()}
+        hosted.store.retire(owners["dan"], "dans", 1001.0)
+        assert engine.step() is None
+        assert hosted.rounds()[2]["bots"] == ["first", "last", "chance", "anns", "eves"]
+        hosted.set("frozen", "")
+        assert engine.step() is None
+    assert hosted.rounds()[3]["bots"] == ["first", "last", "chance", "anns@2"]
+
+
 def test_what_was_handed_in_after_the_deadline_does_not_enter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hosted = Hosted(tmp_path, host=HOST + "closes = 1970-01-01T00:30:00Z\n")
     hosted.hand_in("ann", "anns")

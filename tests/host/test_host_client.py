@@ -108,7 +108,7 @@ def said(status: int, sentence: str = "Do this instead.", **headers: str) -> htt
 def test_what_a_host_says_of_its_ladder_needs_no_token() -> None:
     host = Host(httpx.Response(200, json=ENTRY), url="https://pitch.test/all/")
     ladder = host.client.ladder()
-    assert (ladder.name, ladder.seats, ladder.upload_mib, ladder.closes) == ("Kitchen ladder", 3, 16, "")
+    assert (ladder.name, ladder.upload_mib) == ("Kitchen ladder", 16)
     assert host.paths() == ["/all/api/v1/entry"]
     assert "Authorization" not in host.asked[0].headers
 

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import itertools
 import json
+import logging
 import socket
 import threading
 from collections import deque
@@ -298,6 +299,22 @@ def test_what_is_sent_after_the_answer_is_bounded(tmp_path: Path, monkeypatch: p
     with served(tmp_path) as (url, _), connected(url) as idle:
         idle.sendall(b"POST /api/v1/bots/a/versions HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n")
         assert read_to_the_end(idle).startswith(b"HTTP/1.1 401")
+
+
+def test_what_is_no_request_writes_nothing_on_the_organisers_screen(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The supervisor shows warnings at the terminal: strangers must not have them at will."""
+    with served(tmp_path) as (url, _):
+        for sent, status in (
+            (b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", b"400"),
+            (b"\x16\x03\x01\x02\x00\r\n\r\n", b"400"),
+            (b"GET /healthz HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n", b"200"),
+        ):
+            with connected(url) as client:
+                client.sendall(sent)
+                assert client.recv(4096).startswith(b"HTTP/1.1 " + status)
+    assert [one.getMessage() for one in caplog.records if one.levelno >= logging.WARNING] == []
 
 
 def test_one_address_does_not_take_all_connections(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -178,7 +178,7 @@ def look_at(path: Path, tables: TablesFollowed) -> LadderNow:
         league = read_league(store)
         if not is_ladder(league):
             raise LeagueError(f'{path} is no ladder: its definition does not say format = "ladder"')
-        rounds, facts, about = league.facts.get("rounds", []), league.facts, store.entrants()
+        rounds, facts, about = rounds_of(league), league.facts, store.entrants()
         round_ = open_round(league)
         before = sum(sets_of_round(one) for one in rounds[:-1])
         _, played, in_all = store.progress(before) if round_ is not None else (0, 0, 0)
