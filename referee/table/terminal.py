@@ -24,6 +24,7 @@ from referee.table.words import RANK_NAMES, listed, signed
 
 _WIDEST: Final = 78
 _NARROWEST: Final = 20
+_LAST_SENTENCES: Final = 5
 _LONGEST_LINE: Final = 4096
 _PATIENCE_S: Final = 30.0
 
@@ -179,7 +180,7 @@ class TerminalTable:
             "score": lambda: _score(state),
             "table": lambda: _seats(state),
             "why": lambda: _why(state),
-            "log": lambda: [one.text for one in state.log],
+            "log": lambda: [one.text for one in state.log[-_LAST_SENTENCES:]],
             "rules": self._rules,
             "help": lambda: HELP,
             "?": lambda: HELP,
