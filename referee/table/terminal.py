@@ -51,7 +51,7 @@ class TerminalTable:
         self._is_patient = not typed.isatty()
         self._stopped = threading.Event()
         self._heard = 0
-        self._asked = ""
+        self._asked = self._hand_told = ""
         self._sheet = 0
         self._deal = 0
         self._is_paused = self._is_over = False
@@ -137,7 +137,8 @@ class TerminalTable:
         if state.hand and state.game.deal != self._deal:
             self._deal = state.game.deal
             self._tell_log(state)
-            self._write(_hand(state))
+            self._hand_told = _hand(state)
+            self._write(self._hand_told)
         self._tell_log(state)
         if state.paused != self._is_paused:
             self._is_paused = state.paused
@@ -150,7 +151,7 @@ class TerminalTable:
             self._write("Press Enter for the next deal.")
         if state.turn is not None and state.turn.id != self._asked and not state.paused:
             self._asked = state.turn.id
-            self._write(*_asked(state))
+            self._write(*(line for line in _asked(state) if not (state.moves and line == self._hand_told)))
 
     # What is typed.
 
