@@ -207,9 +207,10 @@ def _play(plan: TablePlan, *, terminal: bool, browser: bool, port: int) -> None:
     stopped = threading.Event()
 
     def stop() -> None:
+        again = stopped.is_set()
         stopped.set()
         front.stop()
-        game.stop()
+        game.stop(at_once=again)
 
     try:
         with game.begun():

@@ -122,8 +122,13 @@ class TableGame(LeagueObserver):
             for thread in self._threads:
                 thread.join()
 
-    def stop(self) -> None:
-        """Ends what is under way; may be called from any thread and from a signal handler, also before it is played. The second time at once."""
+    def stop(self, *, at_once: bool = False) -> None:
+        """Ends what is under way; may be called from any thread and from a signal handler, also before it is played.
+
+        Bots are sent off and waited for, unless it is called again with ``at_once``: then ``play`` raises ``KeyboardInterrupt``.
+        """
+        if self._is_stopped and not at_once:
+            return
         self._is_stopped = True
         runner = self._runner
         if runner is not None:

@@ -24,6 +24,7 @@ from referee.table.words import RANK_NAMES, listed, signed
 
 _WIDEST: Final = 78
 _NARROWEST: Final = 20
+_LAST_SENTENCES: Final = 5
 _LONGEST_LINE: Final = 4096
 _PATIENCE_S: Final = 30.0
 
@@ -50,7 +51,7 @@ class TerminalTable:
         self._is_patient = not typed.isatty()
         self._stopped = threading.Event()
         self._heard = 0
-        self._asked = ""
+        self._asked = self._hand_told = ""
         self._sheet = 0
         self._deal = 0
         self._is_paused = self._is_over = False
@@ -136,7 +137,8 @@ class TerminalTable:
         if state.hand and state.game.deal != self._deal:
             self._deal = state.game.deal
             self._tell_log(state)
-            self._write(_hand(state))
+            self._hand_told = _hand(state)
+            self._write(self._hand_told)
         self._tell_log(state)
         if state.paused != self._is_paused:
             self._is_paused = state.paused
@@ -149,7 +151,7 @@ class TerminalTable:
             self._write("Press Enter for the next deal.")
         if state.turn is not None and state.turn.id != self._asked and not state.paused:
             self._asked = state.turn.id
-            self._write(*_asked(state))
+            self._write(*(line for line in _asked(state) if not (state.moves and line == self._hand_told)))
 
     # What is typed.
 
@@ -179,7 +181,7 @@ class TerminalTable:
             "score": lambda: _score(state),
             "table": lambda: _seats(state),
             "why": lambda: _why(state),
-            "log": lambda: [one.text for one in state.log],
+            "log": lambda: [one.text for one in state.log[-_LAST_SENTENCES:]],
             "rules": self._rules,
             "help": lambda: HELP,
             "?": lambda: HELP,

@@ -238,6 +238,8 @@ def test_the_clock_of_a_turn_counts_down_and_warns_once(sit: Any) -> None:
         assert given.page.locator("#seconds").inner_text() == "9 s"
         given.page.clock.run_for(3_000)
         assert sum("seconds left" in text for text in given.said()) == 1
+        given.give(state(PLAY, turn=asked("play", "follow", seconds=6.0)))  # the same turn is told again
+        assert given.page.locator("#sand").evaluate("sand => sand.style.getPropertyValue('--part')") == "20%"
         given.give(NEXT)
         assert not given.page.locator("#clock").is_visible()
 

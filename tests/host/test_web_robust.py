@@ -20,8 +20,9 @@ from hypothesis import strategies as st
 
 from referee.host.home import HostHome
 from referee.host.store import HostStore
-from referee.host.web import app, guard, serve, server
+from referee.host.web import app, guard, serve
 from referee.host.web.routes import API, OTHERS, PAGES
+from referee.web import serving
 from tests.host.sites import NOW, MadeSite, made_site
 from tests.program import PATIENCE
 
@@ -239,7 +240,7 @@ def read_to_the_end(client: socket.socket) -> bytes:
 def test_whoever_sends_no_request_is_cut_off_and_whoever_waits_for_an_answer_is_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server, "_HEADERS_S", 0.05)
+    monkeypatch.setattr(serving, "_HEADERS_S", 0.05)
     with served(tmp_path) as (url, _), connected(url) as watching:
         watching.sendall(b"GET /events HTTP/1.1\r\nHost: x\r\n\r\n")
         assert watching.recv(4096).startswith(b"HTTP/1.1 200")

@@ -14,7 +14,7 @@ from referee.table.seating import names_of_copies, seat_all, table_definition
 from referee.table.state import TableState
 from referee.table.table import RefusedError, Table
 
-LONG_S = 120.0
+LONG_S = 900.0
 """More than anything takes here, however busy the machine is."""
 
 

@@ -1,5 +1,6 @@
 """Whole tables with bots in processes: what is kept, what happens when a bot fails, leaving, practice."""
 
+import threading
 from datetime import date
 from pathlib import Path
 
@@ -10,10 +11,11 @@ from referee.league.league import read_league
 from referee.league.store import Store
 from referee.report.html_report import replay_page
 from referee.table.day import NOTE, master_of_the_day, title_of_the_day
+from referee.table.game import TableGame
 from referee.table.state import TableState
 from referee.table.table import RefusedError, Table
 from referee.verification.verify import verify
-from tests.table.persons import Decide, plan_for, played, plays_on
+from tests.table.persons import Decide, plan_for, played, plays_on, sit
 
 BAD_BOTS = Path(__file__).parents[1] / "badbots"
 SHORT = {"target": 4}
@@ -155,3 +157,21 @@ def test_the_packs_of_a_day_are_those_of_its_date_and_game(tmp_path: Path) -> No
     assert begun(date(2026, 12, 1), "auction-pitch", "same.sqlite") == one
     assert begun(date(2026, 12, 2), "auction-pitch", "next.sqlite") != one
     assert begun(date(2026, 12, 1), "smudge", "other.sqlite") != one
+
+
+def test_stopping_twice_is_no_more_than_stopping_once(tmp_path: Path) -> None:
+    """Whoever shows the table stops its game too when Ctrl-C has ended it: that is no second Ctrl-C."""
+
+    def decide(table: Table, state: TableState) -> bool:
+        del table, state
+        one_game.stop()
+        return False
+
+    one_game = TableGame(plan_for(tmp_path / "table.sqlite", ["random"]))
+    thread = threading.Thread(target=lambda: (sit(one_game.table, decide), one_game.stop()))
+    with one_game.begun():
+        thread.start()
+        one_game.play()
+        thread.join()
+    assert one_game.failure is None
+    assert one_game.table.is_closed

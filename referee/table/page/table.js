@@ -11,7 +11,7 @@ const table = {
   pictures: [], timer: null,
   chosen: new Set(), ruling: null, hint: null, sent: null, // of the present turn
   inSight: "", heard: 0, deal: null, asked: null, warned: null, // what has been said already
-  deadline: null, source: null, again: 1000, retry: null, isLost: false, left: false,
+  deadline: null, whole: { id: "", seconds: null }, source: null, again: 1000, retry: null, isLost: false, left: false,
 };
 const settings = { side: "right", pace: "calm", deck: "two", keys: "on" };
 
@@ -55,6 +55,7 @@ function take(state) {
     table.chosen = new Set(state.turn && state.turn.choose ? preset(state) : []);
     table.ruling = table.hint = table.sent = null;
   }
+  if (state.turn && (table.whole.id !== state.turn.id || state.turn.seconds > table.whole.seconds)) table.whole = { id: state.turn.id, seconds: state.turn.seconds };
   table.deadline = state.turn && typeof state.turn.seconds === "number" ? performance.now() + state.turn.seconds * 1000 : null;
   const pace = document.hidden || state.turn && state.turn.seconds ? 0 : PACES[settings.pace];
   const pictures = between(before, state, pace);
@@ -164,9 +165,9 @@ function drawClock() {
   if (deadline === null || !state.turn || state.paused) return;
   const left = Math.max(0, Math.ceil((deadline - performance.now()) / 1000));
   byId("seconds").textContent = `${left} s`;
-  byId("sand").style.setProperty("--part", `${Math.min(100, left / Math.max(state.turn.seconds, 1) * 100)}%`);
+  byId("sand").style.setProperty("--part", `${Math.min(100, left / Math.max(table.whole.seconds, 1) * 100)}%`);
   clock.classList.toggle("short", left <= 10);
-  if (left <= 10 && left > 0 && table.warned !== state.turn.id && state.turn.seconds > 12) { table.warned = state.turn.id; tell(`${left} seconds left.`); }
+  if (left <= 10 && left > 0 && table.warned !== state.turn.id && table.whole.seconds > 12) { table.warned = state.turn.id; tell(`${left} seconds left.`); }
 }
 setInterval(() => { if (table.deadline !== null) drawClock(); }, 500);
 
