@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from referee.host.home import HostHome
 from referee.host.store import HostStore
-from referee.host.web import app, guard, serve
+from referee.host.web import app, guard, serve, server
 from referee.host.web.routes import API, OTHERS, PAGES
 from referee.web import serving
 from tests.host.sites import NOW, MadeSite, made_site
