@@ -83,6 +83,9 @@ GROWTH_MIB: Final = 24.0
 """So much more memory than at first a part may need that knows more games and rounds than at first."""
 
 GROWTH_FILES: Final = 8
+LEAST_SAMPLES: Final = 48
+"""Of fewer than these, some four minutes, nothing follows: every part grows at first."""
+
 WANTED_RATIO: Final = 0.9
 LEAST_ROUNDS: Final = 4
 """Of fewer rounds with the site, or without, nothing follows."""
@@ -723,7 +726,7 @@ class Soak:
             grown = growth(values)
             found |= {what: statistics.median(values), f"{what}_most": max(values), f"{what}_grown": grown}
             found[f"{what}_an_hour"] = slope(self.seen.at, values) * 3600
-            if grown > most:
+            if grown > most and len(values) >= LEAST_SAMPLES:
                 self.wrong.append(f"{part}: {what} grew by {grown:.0f}")
         return found
 

@@ -155,3 +155,9 @@ def test_a_host_under_a_little_load_comes_through(tmp_path: Path) -> None:
     assert found["watchers"]["streams"] == 4
     assert found["uploads"]["verdicts"]["reneges refused"] == 1
     assert [path.name for path in tmp_path.iterdir()] == ["host.json"]
+
+
+def test_the_figures_of_a_host_in_the_documentation_are_of_what_can_be_run_again() -> None:
+    found = json.loads((ROOT / "docs/host.json").read_text())
+    assert {"supervisor", "web", "engine", "jobs"} == set(found["parts"])
+    assert compare([RoundFigures(**one) for one in found["each_round"]]) == found["compared"]
