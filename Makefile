@@ -7,7 +7,7 @@ BIN := .venv/bin
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv league host bots test test-fast lint format types imports proto-lint check-generated coverage oracle mutants chaos host-chaos check-load bench scale proof error-rates variance docs clean
+.PHONY: help venv league host bots test test-fast lint format types imports proto-lint check-generated coverage oracle mutants chaos host-chaos host-soak host-walk check-load bench scale proof error-rates variance docs clean
 
 help: ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | while IFS="$$(printf '\t')" read -r name what; do printf '  make %-16s %s\n' "$$name" "$$what"; done
@@ -94,6 +94,12 @@ chaos: .venv/dev.stamp ## kill a referee a thousand times while it plays, and pr
 
 host-chaos: .venv/dev.stamp ## kill the parts of a host 200 times while bots come in and rounds are played (CHAOS='--kills 40 --seed 7')
 	@$(BIN)/python -m tests.host.chaos $(CHAOS)
+
+host-soak: .venv/dev.stamp ## half an hour of a host under load: does anything leak, what does the site cost? (SOAK='--minutes 5 --bots 12')
+	@$(BIN)/python benchmarks/host.py $(SOAK)
+
+host-walk: .venv/dev.stamp ## a host in a browser, from its first link to a restored backup, with a bot in each language
+	@$(BIN)/python -m tests.browser.host_walk $(WALK)
 
 check-load: .venv/dev.stamp ## check the sample bots 300 times beside eight busy loops: no verdict may be false (an hour)
 	@$(BIN)/python -m tests.check.under_load $(LOAD)

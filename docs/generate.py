@@ -17,6 +17,7 @@ DOCS: Final = Path(__file__).resolve().parent
 sys.path.insert(0, str(DOCS))
 
 from _commands import commands  # noqa: E402  # beside this file
+from _host_figures import host_soak  # noqa: E402
 from _performance import PLOT, decision_fit, decision_plot, decision_time  # noqa: E402
 from _protos import messages  # noqa: E402
 
@@ -371,6 +372,7 @@ PARTS: Final = {
     "exit-codes": exit_codes,
     "decision-time": decision_time,
     "decision-fit": decision_fit,
+    "host-soak": host_soak,
 }
 """What can stand between two markers, by name."""
 

@@ -1,14 +1,21 @@
-"""What the benchmarks work out from what they measure, and that the leagues of ``benchmarks/league.py`` can be run."""
+"""What the benchmarks work out from what they measure, and that the leagues of ``benchmarks/league.py`` and the host of ``benchmarks/host.py`` run."""
 
+import io
 import json
+import os
+import subprocess
+import sys
+import zipfile
 from pathlib import Path
 
 import pytest
 
+from benchmarks.host import RoundFigures, archive, compare, growth, kind_of, slope
 from benchmarks.league import ROWS, SHORT, Figures, Row, chosen, fit, make, table, written
 from referee.league.definition.definition import load_definition
 from referee.league.entrants.roster import enter
 from referee.league.schedule.formats import plan
+from tests.program import PATIENCE, ROOT
 
 
 def figures(messages: int, turns: int, starts: int, *, message: float, turn: float, start: float) -> Figures:
@@ -84,3 +91,73 @@ def test_the_table_shows_medians() -> None:
     line = table({"8-few": runs})[1].split()
     assert line[0] == "8-few"
     assert {float(cell) for cell in line[1:]} == {2.0}
+
+
+def test_what_grows_all_the_time_is_told_from_what_grows_at_first() -> None:
+    at = [float(second) for second in range(80)]
+    warms_up = [min(second, 19.0) for second in at]
+    assert (growth(warms_up), slope(at, warms_up)) == (0.0, 0.0)
+    assert growth(at) == 40
+    assert slope(at, at) == pytest.approx(1.0)
+    assert (growth([1.0, 2.0]), slope([0.0], [1.0])) == (0.0, 0.0)
+
+
+def test_games_a_minute_are_compared_over_whole_rounds_and_one_kind_alone_says_nothing() -> None:
+    rounds = [
+        RoundFigures(number, number % 2 == 0, 60, 60.0 if number % 2 else 75.0, 6.0, 3.0, 0.0) for number in range(8)
+    ]
+    found = compare(rounds)
+    assert (found["with"]["games_a_minute"], found["without"]["games_a_minute"]) == pytest.approx((48, 60))
+    assert (found["ratio_low"], found["ratio"], found["ratio_high"]) == pytest.approx((0.8, 0.8, 0.8))
+    assert found["with"]["web_cpu_share"] == pytest.approx(3 / 75)
+    assert compare(rounds[:1])["ratio"] is None
+
+
+def test_one_upload_in_ten_is_good_and_the_others_are_bad_in_all_ways() -> None:
+    kinds = [kind_of(number) for number in range(100)]
+    assert kinds.count("good") == 10
+    assert set(kinds) == {"good", "reneges", "hostile", "unbuildable", "large"}
+    with zipfile.ZipFile(io.BytesIO(archive("bot000", 1, "good"))) as good:
+        assert set(good.namelist()) == {"bot.toml", "make.sh", "bot.py"}
+    assert archive("bot000", 1, "good") != archive("bot000", 2, "good")
+    assert len(archive("bot004", 1, "large")) > 1 << 20
+
+
+@pytest.mark.needs("bwrap")
+def test_a_host_under_a_little_load_comes_through(tmp_path: Path) -> None:
+    words = [
+        "--minutes",
+        "0",
+        "--rounds",
+        "1",
+        "--bots",
+        "2",
+        "--kinds",
+        "python/random",
+        "--watchers",
+        "4",
+        "--uploads",
+        "2",
+    ]
+    done = subprocess.run(
+        [sys.executable, "benchmarks/host.py", *words, "--json", str(tmp_path / "host.json")],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads((tmp_path / "host.json").read_text())
+    assert found["wrong"] == []
+    assert found["games"] > 0
+    assert found["watchers"]["streams"] == 4
+    assert found["uploads"]["verdicts"]["reneges refused"] == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["host.json"]
+
+
+def test_the_figures_of_a_host_in_the_documentation_are_of_what_can_be_run_again() -> None:
+    found = json.loads((ROOT / "docs/host.json").read_text())
+    assert {"supervisor", "web", "engine", "jobs"} == set(found["parts"])
+    assert compare([RoundFigures(**one) for one in found["each_round"]]) == found["compared"]
