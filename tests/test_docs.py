@@ -29,6 +29,7 @@ from referee.check.requirements import breakable
 from referee.check.script import play_script, read_script
 from referee.league.definition.definition import parse_definition
 from referee.league.entrants.bot_source import Manifest
+from referee.league.store.archived_records import ENDING
 from referee.league.store.schema import SCHEMA
 from referee.net.games_in_play import GamesInPlay, InProcessPlayer
 from referee.protocol import wire
@@ -159,6 +160,9 @@ def test_every_command_is_told_with_an_example() -> None:
         name = command.name or str(command.callback.__name__).replace("_", "-")  # type: ignore[union-attr]
         assert f"## `referee {name}`" in text
         assert f"\nreferee {name}" in text, f"the epilog of {name} has no Example:"
+    archives = re.findall(r"--archive-before \d+ --to (\S+)", text)
+    assert archives
+    assert all(one.endswith(ENDING) for one in archives), "that example is refused"
 
 
 def test_every_column_of_the_standings_is_told() -> None:

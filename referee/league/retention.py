@@ -5,9 +5,11 @@ transaction. Who is killed before it finds everything in the ladder, who is kill
 """
 
 import contextlib
+import errno
 import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import Final
 
@@ -38,10 +40,18 @@ def archive_name(first: int, last: int) -> str:
 def due_rounds(store: Store, league: League, keep: int) -> list[int]:
     """Before which rounds records are to be archived, a file each, so that those of the last ``keep`` closed rounds stay.
 
-    Only once there are as many again: so a file holds ``keep`` rounds.
+    Only once there are as many again: so a file holds ``keep`` rounds, or more where nothing was played in them.
     """
-    archived, closed = rounds_archived(store), closed_rounds(league)
-    return list(range(archived + keep + 1, closed - keep + 2, keep)) if keep else []
+    archives = store.archives()
+    archived, last_game = (archives[-1]["last_round"], archives[-1]["last_game"]) if archives else (0, 0)
+    ends = list(accumulate(map(sets_of_round, rounds_of(league)), initial=0))
+    due = list[int]()
+    for before in range(archived + keep + 1, closed_rounds(league) - keep + 2, keep) if keep else ():
+        newest = store.last_game_before(ends[before - 1])
+        if newest > last_game:
+            due.append(before)
+            last_game = newest
+    return due
 
 
 def archive_rounds(
@@ -136,9 +146,14 @@ def _put_in_place(draft: Path, target: Path, digest: str, *, replace: bool) -> N
     else:
         try:
             os.link(draft, target)
-        except FileExistsError:  # that of somebody who was killed before the ladder knew of it is the same
-            if file_digest(target) != digest:
-                raise StoreError(f"{target} exists already; name another file with --to") from None
+        except OSError as error:
+            if target.exists():  # that of somebody who was killed before the ladder knew of it is the same
+                if file_digest(target) != digest:
+                    raise StoreError(f"{target} exists already; name another file with --to") from None
+            elif error.errno in (errno.EPERM, errno.ENOTSUP):
+                draft.replace(target)  # no hard links there, as on many a memory stick
+            else:
+                raise
     folder = os.open(target.parent, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(folder)

@@ -94,6 +94,31 @@ def test_an_answer_waits_for_news_and_is_a_sign_of_life(at: MadeSite) -> None:
     assert asyncio.run(meanwhile()).json()["call"]["what"] == "round 1"
 
 
+def test_many_bots_may_connect_at_the_same_moment_while_something_is_handed_in(at: MadeSite) -> None:
+    """What they wait for is waited for aside: the site answers everybody else meanwhile, and then them."""
+    bots = {f"far{number}": at.owner(f"owner{number}") for number in range(3)}
+
+    async def story() -> list[httpx.Response]:
+        with at.site.handing_in:
+            asked = [
+                asyncio.create_task(
+                    at._ask(
+                        "POST",
+                        f"/api/v1/remote/{bot}",
+                        known,
+                        None,
+                        {"json": {"session": SESSION, "begin": True, "version": "1"}},
+                    )
+                )
+                for bot, known in bots.items()
+            ]
+            assert (await at._ask("GET", "/api/v1/entry", None, None, {})).status_code == 200
+            assert not any(one.done() for one in asked)
+        return await asyncio.gather(*asked)
+
+    assert [one.status_code for one in asyncio.run(story())] == [200, 200, 200]
+
+
 def test_only_its_owner_connects_a_bot_and_only_as_long_as_bots_are_taken_in(at: MadeSite, tmp_path: Path) -> None:
     ann, bob = at.owner("ann"), at.owner("bob")
     connect(at, ann)

@@ -1,5 +1,6 @@
 """Records of old rounds in archives: nothing of the ladder changes, nothing is lost whenever it is killed, and all of it is verified."""
 
+import errno
 import gzip
 import hashlib
 import json
@@ -9,12 +10,14 @@ import sqlite3
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from referee.league.export import copy_closed_rounds, write_export
 from referee.league.ladder import finish, history_in
+from referee.league.ladder_history import rounds_of, sets_of_round
 from referee.league.league import LeagueError, read_league
 from referee.league.retention import archive_rounds, due_rounds, give_back, rewrite_if_room, rounds_archived
 from referee.league.standings import standings_of
@@ -382,6 +385,33 @@ def test_which_rounds_are_due_keeps_as_many_as_asked_and_a_file_for_as_many(path
         assert due_rounds(store, league, 1) == [4]
         with pytest.raises(LeagueError, match="the records of rounds 1 to 2 are in archives already"):
             archive_rounds(store, league, 3, path.with_name("again.jsonl.gz"))
+
+
+def test_rounds_in_which_nothing_was_played_go_with_the_next_ones(path: Path) -> None:
+    with Store.read(path) as store:
+        league = read_league(store)
+    rounds = rounds_of(league)
+    first = sum(map(sets_of_round, rounds[:1]))
+    stub: Any = SimpleNamespace(archives=list, last_game_before=lambda place: 0 if place <= first else place)
+    assert due_rounds(stub, league, 1) == [3, 4]
+    stub.last_game_before = lambda place: 0
+    assert due_rounds(stub, league, 1) == []
+
+
+def test_a_file_system_without_hard_links_takes_an_archive_all_the_same(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refused)
+    with Store.write(path) as store:
+        archive_rounds(store, read_league(store), 3, path.with_name(FILE))
+    assert path.with_name(FILE).is_file()
+    path.with_name("again.jsonl.gz").write_bytes(b"somebody's")
+    with Store.write(path) as store, pytest.raises(StoreError, match="exists already"):
+        archive_rounds(store, read_league(store), 4, path.with_name("again.jsonl.gz"))
+    assert path.with_name("again.jsonl.gz").read_bytes() == b"somebody's"
 
 
 def test_a_ladder_that_cannot_shrink_in_steps_is_written_anew_once(path: Path) -> None:

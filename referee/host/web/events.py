@@ -110,8 +110,9 @@ async def table_events(request: Request) -> Response:
             site.ladder.refresh()
             now = site.ladder.now
             tables = now.tables if now is not None else NO_TABLES
-            seen = tables.last_game if seen is None else seen
-            new = await _games_after(site, tables, seen)
+            if seen is None and (now is not None or not site.home.ladder.exists()):
+                seen = tables.last_game  # not before it is known which was the last
+            new = await _games_after(site, tables, seen) if seen is not None else ()
             for one in new:
                 yield b"event: table\nid: %d\ndata: %s\n\n" % (one.game, one.data)
                 seen = one.game

@@ -36,16 +36,17 @@ async def poll(request: Request) -> Response:
     name, leaves = str(request.path_params["name"]), given.get("leaves") is True
 
     def begin() -> RemoteBot:
-        return site.store.connect(
-            owner,
-            name,
-            declared,
-            session,
-            site.clock(),
-            most_bots=site.host.bots_per_owner,
-            taken=sorted(site.taken()),
-            may_check=lambda: _may_check(request, owner),
-        )
+        with site.handing_in:
+            return site.store.connect(
+                owner,
+                name,
+                declared,
+                session,
+                site.clock(),
+                most_bots=site.host.bots_per_owner,
+                taken=sorted(site.taken()),
+                may_check=lambda: _may_check(request, owner),
+            )
 
     def look() -> tuple[dict[str, Any], str]:
         told = _told(request, site.store.connection(name))
@@ -53,8 +54,7 @@ async def poll(request: Request) -> Response:
 
     with site.limits.remote_places.place(str(owner.id)):
         if given.get("begin") is True:
-            with site.handing_in:
-                await run_in_threadpool(begin)
+            await run_in_threadpool(begin)
         else:
             await run_in_threadpool(site.store.heard, owner, name, session, site.clock(), leaves=leaves)
         until = asyncio.get_running_loop().time() + LONGEST_WAIT_S
