@@ -1,10 +1,7 @@
-"""What the benchmarks work out from what they measure, and that the leagues of ``benchmarks/league.py`` and the host of ``benchmarks/host.py`` run."""
+"""What the benchmarks work out from what they measure, and that the leagues of ``benchmarks/league.py`` run."""
 
 import io
 import json
-import os
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
@@ -15,7 +12,7 @@ from benchmarks.league import ROWS, SHORT, Figures, Row, chosen, fit, make, tabl
 from referee.league.definition.definition import load_definition
 from referee.league.entrants.roster import enter
 from referee.league.schedule.formats import plan
-from tests.program import PATIENCE, ROOT
+from tests.program import ROOT
 
 
 def figures(messages: int, turns: int, starts: int, *, message: float, turn: float, start: float) -> Figures:
@@ -121,40 +118,6 @@ def test_one_upload_in_ten_is_good_and_the_others_are_bad_in_all_ways() -> None:
         assert set(good.namelist()) == {"bot.toml", "make.sh", "bot.py"}
     assert archive("bot000", 1, "good") != archive("bot000", 2, "good")
     assert len(archive("bot004", 1, "large")) > 1 << 20
-
-
-@pytest.mark.needs("bwrap")
-def test_a_host_under_a_little_load_comes_through(tmp_path: Path) -> None:
-    words = [
-        "--minutes",
-        "0",
-        "--rounds",
-        "1",
-        "--bots",
-        "2",
-        "--kinds",
-        "python/random",
-        "--watchers",
-        "4",
-        "--uploads",
-        "2",
-    ]
-    done = subprocess.run(
-        [sys.executable, "benchmarks/host.py", *words, "--json", str(tmp_path / "host.json")],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE,
-        check=False,
-        env={**os.environ, "TMPDIR": str(tmp_path)},
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    found = json.loads((tmp_path / "host.json").read_text())
-    assert found["wrong"] == []
-    assert found["games"] > 0
-    assert found["watchers"]["streams"] == 4
-    assert found["uploads"]["verdicts"]["reneges refused"] == 1
-    assert [path.name for path in tmp_path.iterdir()] == ["host.json"]
 
 
 def test_the_figures_of_a_host_in_the_documentation_are_of_what_can_be_run_again() -> None:

@@ -27,8 +27,8 @@ from referee.check.plan import Plan
 from referee.check.position import GamePrefix, Position, PositionError, Setting
 from referee.check.recorder import NOT_COUNTED, Recorder, RecorderObserver
 from referee.check.sampling import seats_of
-from referee.league.play.arena import server_credentials
 from referee.net.connection import REMOTE_LATENCY_US, JoinTerms
+from referee.net.listening import server_credentials
 from referee.net.open_turns import TurnSession
 from referee.net.server import local_address
 from referee.net.supervisor import Loss

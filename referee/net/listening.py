@@ -246,3 +246,16 @@ def _distrust(error: ssl.SSLCertVerificationError, file: str) -> str:
     if error.verify_code == _WRONG_PURPOSE:
         return "is not one for servers (its extended key usage); make one with serverAuth, or without that extension"
     return f"nobody would trust it ({error.verify_message}); make a new one: {_MADE_BY}"
+
+
+def server_credentials(tls: tuple[str, str] | None) -> ssl.SSLContext | None:
+    """What a server needs for TLS, from the files of its certificate and key; raises ``ListenError`` naming the file."""
+    if tls is None:
+        return None
+    check_certificate(*tls)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.options |= ssl.OP_NO_RENEGOTIATION
+    context.set_alpn_protocols(["h2"])
+    context.load_cert_chain(*tls)
+    return context

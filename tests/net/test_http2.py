@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from referee.league.play.arena import server_credentials
 from referee.net import server
 from referee.net.http2 import Budget, Http2Connection, Http2Server, Http2Service, RpcCall, Status
+from referee.net.listening import server_credentials
 from referee.protocol import wire
 from referee.umpire.faults import Fault
 from tests.badbots import attacks, http2

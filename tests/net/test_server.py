@@ -12,10 +12,9 @@ import grpc
 import grpc.aio
 import pytest
 
-from referee.league.play.arena import server_credentials
 from referee.net import server
 from referee.net.connection import BotStream
-from referee.net.listening import ListenError
+from referee.net.listening import ListenError, server_credentials
 from referee.net.server import SERVICE
 from referee.protocol import wire
 from referee.rules.conduct_clauses import STRAYS

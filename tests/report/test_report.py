@@ -203,6 +203,9 @@ def test_a_record_that_does_not_replay_is_named(
     store, _ = opened
 
     class Spoilt:
+        def archives(self) -> list[Any]:
+            return []
+
         def record(self, number: int) -> Any:
             return {**store.record(number), "rules": {}}
 

@@ -6,7 +6,6 @@ Local bots come and go with every leg. A remote bot dials in once, and is sent o
 import asyncio
 import contextlib
 import secrets
-import ssl
 from collections.abc import Collection
 from typing import Any
 
@@ -15,7 +14,7 @@ from referee.league.play.event_sink import EventSink
 from referee.league.play.run_figures import RunFigures
 from referee.net.connection import REMOTE_LATENCY_US, BotConnection, JoinTerms
 from referee.net.games_in_play import GamesInPlay, Watch
-from referee.net.listening import check_certificate
+from referee.net.listening import server_credentials
 from referee.net.server import Endpoint, GameServer, ServerObserver, monotonic_us
 from referee.net.supervisor import RemoteSupervisor, Supervisor, SupervisorObserver
 from referee.protocol import wire
@@ -215,16 +214,3 @@ def session_token(token: str, slot: int) -> str:
     if not token:
         return secrets.token_urlsafe(24)
     return f"{token}.{slot}" if slot else token
-
-
-def server_credentials(tls: tuple[str, str] | None) -> ssl.SSLContext | None:
-    """What a server needs for TLS, from the files of its certificate and key; raises ``ListenError`` naming the file."""
-    if tls is None:
-        return None
-    check_certificate(*tls)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
-    context.options |= ssl.OP_NO_RENEGOTIATION
-    context.set_alpn_protocols(["h2"])
-    context.load_cert_chain(*tls)
-    return context
