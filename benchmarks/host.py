@@ -51,7 +51,6 @@ import httpx
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from referee.host.home import HostHome
-from referee.host.part import PARTS
 from referee.host.rows import JobState, VersionState
 from referee.host.store import HostStore
 from referee.league.definition.shipped import shipped_folder
@@ -66,6 +65,7 @@ KINDS: Final = tuple(
     for language in ("python", "typescript", "go", "rust", "java", "cpp")
     for name in ("random", "careful")
 )
+PARTS: Final = ("web", "engine", "jobs")  # of a host without a door for remote bots
 PANEL: Final = 4
 PATIENCE: Final = 3600.0
 """Seconds after which something hangs, on a busy machine too."""

@@ -107,7 +107,6 @@ class _News:
 
     def __init__(self, screen: Screen) -> None:
         self._screen, self._shown, self._state = screen, "", VersionState.REFUSED
-        self._job: FollowedJob | None = None
         self.code = DONE
 
     def is_end(self, heard: HeardOfRemote) -> bool:

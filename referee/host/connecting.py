@@ -113,6 +113,9 @@ class BotRuns:
         return given | dict(self._command.environment) | {"REFEREE_ADDRESS": run.address, "REFEREE_TOKEN": run.token}
 
     def _ended(self, run: BotRun, code: int, now: float) -> None:
+        if run.process is not None:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(run.process.pid, signal.SIGKILL)  # what it has started goes with it
         run.process = None
         if code == 0:
             run.again = now + AFTER_FAREWELL
@@ -195,7 +198,7 @@ class HostLink(threading.Thread):
                     self.news.put(error)
                     return
                 self.news.put(LostHost(str(error)))
-                self._over.wait(min(pause if error.after is None else error.after, _LONGEST_RETRY))
+                self._over.wait(min(max(pause, error.after or 0.0), _LONGEST_RETRY))
                 pause = min(pause * 2, _LONGEST_RETRY)
                 continue
             begun, mark, pause = True, heard.mark, _RETRY

@@ -668,8 +668,7 @@ class HostStore:
             version = self._declared(db, owner, number, bot, declared, now, may_check)
             db.execute(
                 "INSERT INTO connection (bot_id, version_id, session, seen) VALUES (?, ?, ?, ?) ON CONFLICT (bot_id) DO UPDATE SET "
-                "absences = CASE WHEN version_id = excluded.version_id THEN absences ELSE 0 END, version_id = excluded.version_id, "
-                "session = excluded.session, seen = excluded.seen, call = '', line = ''",
+                "version_id = excluded.version_id, session = excluded.session, seen = excluded.seen, call = '', line = ''",
                 (number, version, session, now),
             )
             return self.connection(bot)

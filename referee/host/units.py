@@ -112,6 +112,10 @@ class UnitError(HostStoreError):
     """Unit files that cannot be written. The message has the remedy."""
 
 
+_STAMP: Final = "[0-9]" * 8 + "T" + "[0-9]" * 6 + "Z"
+"""The time in the name of a backup, as a pattern of the shell: those of a host whose name begins alike are not meant."""
+
+
 def unit_name(definition: Path) -> str:
     """What the service is called, without ``.service``: ``ladder.toml`` has ``referee-ladder``."""
     return f"referee-{re.sub(r'[^A-Za-z0-9_-]+', '-', definition.stem).strip('-') or 'host'}"
@@ -129,10 +133,10 @@ def units(home: HostHome, options: Sequence[str]) -> dict[str, str]:
             f"{folder} belongs to root, and a host needs a user of its own: useradd --system --shell /usr/sbin/nologin "
             f"referee; chown -R referee: {folder}"
         )
-    if any(folder.is_relative_to(place) for place in _TEMPORARY):
-        raise UnitError(
-            f"{folder} is a place for temporary files, which a service does not see: move the host, such as to /srv"
-        )
+    for place in (folder, *_needed(folder)):
+        if any(place.is_relative_to(temporary) for temporary in _TEMPORARY):
+            what = "the host, such as to /srv" if place == folder else "it, such as to /opt"
+            raise UnitError(f"{place} is a place for temporary files, which a service does not see: move {what}")
     for place in _needed(folder):
         if shut := _closed_to(owner, place):
             raise UnitError(
@@ -155,7 +159,11 @@ def units(home: HostHome, options: Sequence[str]) -> dict[str, str]:
     closed = _CLOSED.format(folder=_path(folder), homes=homes)
     archive = f"$0/{name}-$(date -u +%Y%m%dT%H%M%SZ).tar.gz"
     back_up = ["/bin/sh", "-c", f'exec "$@" --backup "{archive}"', str(backups)]
-    sweep = f'ls -1t "$0"/{name}-*.tar.gz | tail -n +{KEPT_BACKUPS + 1} | while read -r old; do rm -f -- "$old"; done'
+    ours = f"{name}-{_STAMP}.tar.gz"
+    sweep = (
+        f'rm -f -- "$0"/.{ours}.part; '  # of one that was killed
+        f'ls -1t "$0"/{ours} | tail -n +{KEPT_BACKUPS + 1} | while read -r old; do rm -f -- "$old"; done'
+    )
     return {
         f"{name}.service": _SERVICE.format(
             **values,

@@ -111,6 +111,21 @@ def test_what_a_bot_has_started_ends_with_it(tmp_path: Path, monkeypatch: pytest
     until(lambda: not lives(child))
 
 
+def test_what_a_bot_has_started_ends_when_the_bot_ends_by_itself(tmp_path: Path) -> None:
+    text = (
+        "child = os.fork()\n"
+        "if not child:\n    time.sleep(3600)\n"
+        "pathlib.Path('child.part').write_text(str(child))\npathlib.Path('child.part').rename('child')\n"
+        "sys.exit(1)\n"
+    )
+    bot = Bot(tmp_path, text)
+    bot.runs.called((SESSION,))
+    until(lambda: bot.runs.look() or (tmp_path / "child").exists())
+    child = int((tmp_path / "child").read_text())
+    until(lambda: bot.runs.look() or not lives(child))
+    bot.runs.close()
+
+
 def test_one_that_dies_while_it_is_called_starts_again_later_and_later_and_not_for_ever(tmp_path: Path) -> None:
     bot = Bot(tmp_path, "sys.exit(3)\n")
     bot.runs.called((SESSION,))

@@ -147,7 +147,12 @@ def running(words: list[str], place: Path, port: int) -> Iterator[None]:
         yield
     finally:
         proxy.terminate()
-        proxy.wait(PATIENCE)
+        try:
+            proxy.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            proxy.kill()
+            proxy.wait()
+            raise
 
 
 @contextlib.contextmanager

@@ -120,6 +120,9 @@ def test_whoever_does_not_play_rests_longer_each_time_until_it_plays(store: Host
     store.heard(ann, "far", "s", 1001.0)
     assert store.to_be_called(1001.0) == []
     assert store.connect(ann, "far", "1", "t", 1002.0, most_bots=1).rests == now.rests  # to come again does not help
+    other = store.connect(ann, "far", "2", "u", 1002.0, most_bots=1)
+    assert (other.absences, other.rests) == (now.absences, now.rests)  # nor does another version
+    assert store.connect(ann, "far", "1", "t", 1002.0, most_bots=1).rests == now.rests
     store.played("far")
     assert [one.absences for one in store.to_be_called(1002.0)] == [0]
 

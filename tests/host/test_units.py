@@ -86,19 +86,22 @@ def test_the_backup_runs_as_written_and_the_oldest_go(home: HostHome) -> None:
     backups = home.definition.parent / "backups"
     backups.mkdir()
     for night in range(written.KEPT_BACKUPS + 3):
-        old = backups / f"referee-small-{night:02}.tar.gz"
+        old = backups / f"referee-small-20200101T0000{night:02}Z.tar.gz"
         old.touch()
         os.utime(old, (night, night))
-    (backups / "mine.tar.gz").touch()
+    others = ["mine.tar.gz", "referee-small-b-20200101T000000Z.tar.gz", "referee-small-before.tar.gz"]
+    for name in others:
+        (backups / name).touch()
+    (backups / ".referee-small-20200101T000000Z.tar.gz.part").touch()  # it was killed
     service = units(home, [])["referee-small-backup.service"]
     for name in ("ExecStart", "ExecStartPost"):
         subprocess.run(words_of(values(service, name)[0]), check=True, capture_output=True)
     left = sorted(path.name for path in backups.iterdir())
-    assert len(left) == written.KEPT_BACKUPS + 1
-    assert "mine.tar.gz" in left
-    assert "referee-small-04.tar.gz" in left
-    assert "referee-small-03.tar.gz" not in left
-    (new,) = (path for path in backups.glob("referee-small-2*Z.tar.gz"))
+    assert len(left) == written.KEPT_BACKUPS + len(others)
+    assert set(others) <= set(left)
+    assert "referee-small-20200101T000004Z.tar.gz" in left
+    assert "referee-small-20200101T000003Z.tar.gz" not in left
+    (new,) = (path for path in backups.glob("referee-small-2*Z.tar.gz") if "-2020" not in path.name)
     assert stat.S_IMODE(new.stat().st_mode) == 0o600
 
 

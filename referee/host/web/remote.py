@@ -49,7 +49,12 @@ async def poll(request: Request) -> Response:
             )
 
     def look() -> tuple[dict[str, Any], str]:
-        told = _told(request, site.store.connection(name))
+        one = site.store.connection(name)
+        if one.session != session:
+            raise NotAllowedError(
+                409, f"{one.bot} was connected from elsewhere, or once more; this connection is over."
+            )
+        told = _told(request, one)
         return told, hashlib.sha256(orjson.dumps(told)).hexdigest()[:16]
 
     with site.limits.remote_places.place(str(owner.id)):
