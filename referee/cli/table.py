@@ -212,8 +212,10 @@ def _play(plan: TablePlan, *, terminal: bool, browser: bool, port: int) -> None:
         front.stop()
         game.stop(at_once=again)
 
+    is_ours = False  # until it is begun, what lies at its path is somebody else's
     try:
         with game.begun():
+            is_ours = True
             shown = threading.Thread(target=front.run, name="table-front", daemon=True)
             with on_stop_signals(stop):
                 shown.start()
@@ -221,7 +223,7 @@ def _play(plan: TablePlan, *, terminal: bool, browser: bool, port: int) -> None:
                 shown.join()
     finally:
         over = game.table.state().over
-        if not plan.practice and (over is None or not over.command):
+        if is_ours and not plan.practice and (over is None or not over.command):
             _remove_if_empty(game.path)
     if front.failure is not None:
         raise front.failure

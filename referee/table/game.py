@@ -117,8 +117,7 @@ class TableGame(LeagueObserver):
             _LOG.debug("the game of the table failed", exc_info=True)
             self._end_without_result(str(error) or type(error).__name__)
         finally:
-            if self._is_stopped:
-                self.table.close()
+            self.table.close()  # however it ended: the seat would look for its referee for ever
             for thread in self._threads:
                 thread.join()
 

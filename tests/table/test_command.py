@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from referee.league.definition.definition import load_definition
+from referee.league.entrants.roster import enter
+from referee.league.league import begin
 from referee.rules import RuleSetError, variant
 from referee.table.seating import SeatingError, names_of_copies, seat_all
 from tests.program import REFEREE, referee
@@ -114,6 +117,21 @@ def test_a_file_that_is_there_is_not_written_over(tmp_path: Path) -> None:
     assert done.returncode != 0
     assert "kept.sqlite" in done.stderr
     assert path.read_bytes() == before
+
+
+def test_a_league_that_is_there_and_has_no_game_yet_stays_to_the_byte(tmp_path: Path) -> None:
+    (tmp_path / "league.toml").write_text(
+        '[tournament]\nname = "Mine"\nvariant = "auction-pitch"\nseats = 3\n[[bots]]\npath = "random"\ncopies = 3\n'
+    )
+    path = tmp_path / "kept.sqlite"
+    definition = load_definition(tmp_path / "league.toml")
+    begin(definition, enter(definition), path, "none", {})
+    before = {one.name: one.read_bytes() for one in tmp_path.glob("kept.sqlite*")}
+    for command in (["table", "random", "--terminal"], ["daily", "--terminal"]):
+        done = referee(tmp_path, *command, "--keep", "kept.sqlite")
+        assert done.returncode != 0
+        assert "kept.sqlite" in done.stderr
+        assert {one.name: one.read_bytes() for one in tmp_path.glob("kept.sqlite*")} == before
 
 
 def test_the_help_is_as_quick_as_before() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from referee import deals
 from referee.league.league import read_league
+from referee.league.play.runner import Runner
 from referee.league.store import Store
 from referee.report.html_report import replay_page
 from referee.table.day import NOTE, master_of_the_day, title_of_the_day
@@ -50,6 +51,19 @@ def test_a_game_is_kept_as_others_are_and_can_be_verified_and_replayed(
         assert store.league()["state"] == "finished"
     assert "everything agrees" in str(found)
     assert "Ann" in replay_page(record, 1, list(one.table.names))
+
+
+def test_a_seat_whose_referee_is_gone_does_not_hold_the_game(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(runner: Runner) -> None:
+        runner._event_sink._observer.remote("You", f"unix:{tmp_path / 'nobody.sock'}", "token")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Runner, "run", fails)
+    game = TableGame(plan_for(tmp_path / "table.sqlite", ["random", "random"], changes=SHORT))
+    with game.begun():
+        game.play()
+    assert isinstance(game.failure, OSError)
+    assert not any(one.is_alive() for one in game._threads)
 
 
 def leaves_after(turns: int) -> Decide:
