@@ -22,7 +22,7 @@ _ACTIONS = ("--withdraw", "--pause", "--go-on", "--freeze", "--finish", "--archi
 
 @app.command(
     epilog="Example: referee ladder leagues/ladder.sqlite\n\nor:      referee ladder leagues/ladder.sqlite --withdraw mybot\n\n"
-    "or:      referee ladder leagues/pitch.sqlite --archive-before 13 --to rounds-1-12.jsonl.gz"
+    "or:      referee ladder pitch.sqlite --archive-before 13 --to old.jsonl.gz"
 )
 def ladder(
     store: Annotated[Path, typer.Argument(metavar="LADDER.sqlite", help="The ladder's file.")],

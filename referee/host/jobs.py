@@ -8,6 +8,7 @@ out is held against a bot: a process that dies is our fault, and after three att
 import fcntl
 import logging
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -37,7 +38,7 @@ from referee.league.definition.definition import load_definition
 from referee.league.definition.fields import HostSection
 from referee.league.definition.problems import ProblemsError
 from referee.sandbox.orphans import end_orphans
-from referee.sandbox.process_tree import adopt_orphans
+from referee.sandbox.process_tree import adopt_orphans, proc_file, processes, send
 
 MOST_CHECK_SECONDS: Final = 1800.0
 """What unpacking and checking may take together. A check takes a few seconds of a processor; a slow bot more."""
@@ -169,6 +170,7 @@ class JobLane:
             child.kill()
             child.wait()
             if child.returncode:
+                _end_unmarked(place)
                 end_orphans()  # its bots and builds, if it was killed
             remove(place)
         if self._stop.is_set() and child.returncode < 0:
@@ -229,6 +231,23 @@ class JobLane:
         else:
             self._store.failed(job, why, now, self._options.pause)
         remove(folder)
+
+
+def _end_unmarked(place: Path) -> None:
+    """Ends what a killed process of a job had forked and what was no program of its own yet: it bears no marker, and would start one.
+
+    It has the environment of the job still, and has become our child.
+    """
+    sign = f"TMPDIR={place}".encode()
+    while left := [
+        one
+        for one in processes().values()
+        if one.parent == os.getpid() and sign in proc_file(f"/proc/{one.pid}/environ").split(b"\0")
+    ]:
+        for one in left:
+            if send(one, signal.SIGKILL):
+                with suppress(ChildProcessError):
+                    os.waitpid(one.pid, 0)
 
 
 def sweep(home: HostHome, store: HostStore, now: float, days: float = KEPT_DAYS) -> None:

@@ -165,6 +165,16 @@ def test_a_stop_gives_the_job_back_at_once_and_however_often_that_does_not_count
     assert host.lease().attempt == MOST_ATTEMPTS + 2
 
 
+def test_a_stop_in_the_moment_of_a_fork_leaves_nothing(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(JobLane, "program", "tests.host.forking_job")
+    handed, told = host.hand_in({"bot.py": GOOD}), host.home.folder / "forked"
+    with serving(host):
+        until(told.exists)
+    forked = int(told.read_text())
+    assert forked not in processes()
+    assert host.store.job(handed.id).state is JobState.WAITING
+
+
 def test_two_jobs_are_done_at_once_where_there_are_processors_for_it(
     host: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
